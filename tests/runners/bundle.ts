@@ -1,0 +1,113 @@
+import { build, type Plugin } from "esbuild";
+import { findFiles } from "./files.ts";
+
+/** Packages that only tools and host tests use; a Worker gets a stand-in that fails on use. */
+const hostPackages = [
+  "esbuild",
+  "miniflare",
+  "typescript",
+  "@electric-sql/pglite",
+];
+
+/**
+ * Bundles each test file, and each program that tests start, into one module for Node 20.
+ *
+ * @returns The modules of the test files.
+ */
+export async function bundleForNode(
+  files: readonly string[],
+): Promise<string[]> {
+  const outdir = ".build/node";
+  await removeFolder(outdir);
+  await build({
+    entryPoints: [...files, ...findFiles("_program.ts")],
+    outdir,
+    outbase: ".",
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    sourcemap: "linked",
+    logLevel: "warning",
+  });
+  return files.map((file) => `${outdir}/${file.replace(/\.ts$/, ".mjs")}`);
+}
+
+/** Bundles all test files into one Worker module that serves their results. */
+export async function bundleForWorkerd(
+  files: readonly string[],
+): Promise<{ readonly code: string; readonly sourceMap: string }> {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: workerEntry(files),
+      resolveDir: Deno.cwd(),
+      sourcefile: "worker_entry.ts",
+    },
+    outfile: "worker.mjs",
+    write: false,
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    conditions: ["workerd", "worker", "browser"],
+    sourcemap: "external",
+    plugins: [standInForHosts],
+    logLevel: "warning",
+  });
+  const text = (ending: string) =>
+    outputFiles.find(({ path }) => path.endsWith(ending))!.text;
+  return { code: text(".mjs"), sourceMap: text(".map") };
+}
+
+/** The imports are dynamic, so that one file that cannot be loaded is one failure and not the end. */
+function workerEntry(files: readonly string[]): string {
+  return [
+    `import { load, serve } from "./tests/runners/worker.ts";`,
+    ...files.map((file) => `await load("${file}", () => import("./${file}"));`),
+    `export default { fetch: serve };`,
+  ].join("\n");
+}
+
+/**
+ * Lets files whose tests are skipped on workerd be loaded there, so that they are counted as skipped.
+ * Modules of a platform become an object that throws at the first touch. The core gets no such mercy:
+ * an import of a platform under `src` breaks the bundle.
+ */
+const standInForHosts: Plugin = {
+  name: "stand-in for hosts",
+  setup({ onResolve, onLoad }) {
+    const hostOnly = new RegExp(
+      `^(node:|bun:|cloudflare:|(${hostPackages.join("|")})(/|$))`,
+    );
+    onResolve({ filter: hostOnly }, ({ path, importer }) => {
+      if (importer.startsWith(`${Deno.cwd()}/src/`)) {
+        return {
+          errors: [{
+            text: `"${path}" is imported by the core, which must run anywhere`,
+          }],
+        };
+      }
+      return { path, namespace: "stand-in" };
+    });
+    onLoad({ filter: /.*/, namespace: "stand-in" }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, {
+        get(_target, key) {
+          if (key === "__esModule" || typeof key === "symbol") return undefined;
+          throw new Error("${path} does not exist in a Worker (read: " + key + ")");
+        },
+      });`,
+      loader: "js",
+    }));
+  },
+};
+
+async function removeFolder(path: string): Promise<void> {
+  try {
+    await Deno.remove(path, { recursive: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
