@@ -1,0 +1,63 @@
+/**
+ * Supplies the time and timers.
+ *
+ * Called whenever an event is stamped and whenever a bounded wait begins (grace
+ * after an abort, idle streams, sinks, providers, locks, approvals, retries).
+ * Neither method may throw.
+ *
+ * @example A clock that never fires
+ * ```ts
+ * import type { Clock } from "@ejagent/core";
+ *
+ * const frozen: Clock = { now: () => 0, setTimer: () => () => {} };
+ * ```
+ */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /**
+   * Calls `fire` once after `ms` milliseconds, never before returning.
+   *
+   * @returns A function that cancels the timer; calling it later does nothing.
+   */
+  setTimer(ms: number, fire: () => void): () => void;
+}
+
+/** Supplies fresh identifiers of runs, control inputs, operations and records. */
+export interface IdSource {
+  /** A new identifier, never returned before; 32 lower-case hex digits by default. */
+  next(): string;
+}
+
+/**
+ * Receives what an operator should know.
+ *
+ * The core only warns: about failures that it contained, such as a sink that
+ * threw. Must not throw.
+ */
+export interface Logger {
+  /** @param message One sentence. @param details Structured facts, never secrets. */
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void;
+}
+
+/** The platform's wall clock and timers. */
+export const systemClock: Clock = Object.freeze({
+  now: () => Date.now(),
+  setTimer(ms: number, fire: () => void): () => void {
+    const timer = setTimeout(fire, ms);
+    return () => clearTimeout(timer);
+  },
+});
+
+/** Random UUIDs without dashes. */
+export const randomIds: IdSource = Object.freeze({
+  next: () => crypto.randomUUID().replaceAll("-", ""),
+});
+
+/** Writes warnings to `console.warn` and nothing else. */
+export const consoleLogger: Logger = Object.freeze({
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void {
+    if (details === undefined) console.warn(message);
+    else console.warn(message, details);
+  },
+});
