@@ -13,7 +13,7 @@ export async function runCommand(
 ): Promise<Finished> {
   const child = new Deno.Command(command, {
     args: [...args],
-    env: { NO_COLOR: "1", FORCE_COLOR: "0", ...env },
+    env: { NO_COLOR: "1", ...env },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

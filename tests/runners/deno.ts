@@ -12,6 +12,6 @@ export const runOnDeno: Runner = async (files, { coverage }) => {
     passed: countOf(log, /\| (\d+) passed/g),
     failed: countOf(log, /\| (\d+) failed/g),
     skipped: countOf(log, /\| (\d+) ignored/g),
-    log,
+    log: log.replaceAll(/^[.!,]\n/gm, ""),
   }, code);
 };

@@ -3,6 +3,10 @@ export default async function* report(events) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for await (const { type, data } of events) {
     if (type === "test:stdout" || type === "test:stderr") yield data.message;
+    // A test that goes on after its end is only named in a diagnostic of its file.
+    if (type === "test:diagnostic" && /^(Error|Warning):/.test(data.message)) {
+      yield `${data.message}\n`;
+    }
     if (type === "test:pass") {
       counts[data.skip === undefined ? "passed" : "skipped"] += 1;
     }

@@ -1,4 +1,8 @@
-import { type CollectedTest, collectedTests } from "../support/suite.ts";
+import {
+  type CollectedTest,
+  collectedTests,
+  takeFloatingRejections,
+} from "../support/suite.ts";
 
 /** One line of the Worker's answer. */
 export type TestReport =
