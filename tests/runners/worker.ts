@@ -65,6 +65,17 @@ async function* reports(): AsyncGenerator<TestReport> {
       yield { status: "skipped", name: entry.name, file };
     } else yield await runOne(entry, file);
   }
+  // What the last test left behind has no later test to fail.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  for (const reason of takeFloatingRejections()) {
+    const name = "No promise is left rejected";
+    yield {
+      status: "failed",
+      name,
+      file: "unknown file",
+      error: describe(reason),
+    };
+  }
 }
 
 async function runOne(entry: CollectedTest, file: string): Promise<TestReport> {
