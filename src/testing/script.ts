@@ -1,0 +1,79 @@
+import { EJAgentError } from "../base/errors.ts";
+import type { ScriptRequest } from "./steps.ts";
+
+/** A step, or a function that makes it when its turn has come. */
+export type ScriptItem<Step> =
+  | Step
+  | ((request: ScriptRequest) => Step | Promise<Step>);
+
+/** Steps for successive requests, or one function that answers all of them. */
+export type Script<Step> =
+  | readonly ScriptItem<Step>[]
+  | ((request: ScriptRequest) => Step | Promise<Step>);
+
+/** The requests did not fit the script. */
+export class ScriptError extends EJAgentError {
+  /** Always `"script_mismatch"`. */
+  override readonly code = "script_mismatch";
+}
+
+/** Hands out the steps of a script, one per request. */
+export class ScriptPlayer<Step extends object> {
+  readonly #items: ScriptItem<Step>[];
+  readonly #endless:
+    | ((request: ScriptRequest) => Step | Promise<Step>)
+    | undefined;
+  readonly #mistakes: ScriptError[] = [];
+  #played = 0;
+
+  constructor(script: Script<Step>) {
+    this.#endless = typeof script === "function" ? script : undefined;
+    this.#items = typeof script === "function" ? [] : [...script];
+  }
+
+  /** Adds steps behind the others. */
+  push(...items: readonly ScriptItem<Step>[]): void {
+    this.#items.push(...items);
+  }
+
+  /**
+   * Takes the next step at once; a function is called with the request.
+   *
+   * @throws {ScriptError} If the script is over.
+   */
+  next(request: ScriptRequest): Step | Promise<Step> {
+    const item = this.#items[this.#played] ?? this.#endless;
+    if (item === undefined) {
+      throw this.mistake(
+        `Unexpected model request ${request.index + 1}: ` +
+          `the script has ${count(this.#items.length, "step")}`,
+      );
+    }
+    this.#played += 1;
+    return typeof item === "function" ? item(request) : item;
+  }
+
+  /** Makes an error that {@linkcode assertDone} will repeat, should a run swallow it. */
+  mistake(message: string): ScriptError {
+    const error = new ScriptError(message);
+    this.#mistakes.push(error);
+    return error;
+  }
+
+  /** @throws {ScriptError} If steps were left over or a request found none. */
+  assertDone(): void {
+    const [mistake] = this.#mistakes;
+    if (mistake !== undefined) throw mistake;
+    const left = this.#items.length - this.#played;
+    if (left > 0) {
+      throw new ScriptError(
+        `The script was not played to its end: ${count(left, "step")} of ` +
+          `${this.#items.length} left after ${count(this.#played, "request")}`,
+      );
+    }
+  }
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
