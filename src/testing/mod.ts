@@ -61,3 +61,18 @@ export {
   RecordingLogger,
   silentLogger,
 } from "./ports.ts";
+export {
+  type ChatRequestBody,
+  type ModelServer,
+  modelServer,
+  type ModelServerOptions,
+} from "./model_server.ts";
+export {
+  deliver,
+  type DeliverStep,
+  type Delivery,
+  respond,
+  type RespondStep,
+  type ServerStep,
+  sse,
+} from "./server_steps.ts";

@@ -44,20 +44,20 @@ export class ScriptPlayer<Step extends object> {
   next(request: ScriptRequest): Step | Promise<Step> {
     const item = this.#items[this.#played] ?? this.#endless;
     if (item === undefined) {
-      throw this.mistake(
+      const error = new ScriptError(
         `Unexpected model request ${request.index + 1}: ` +
           `the script has ${count(this.#items.length, "step")}`,
       );
+      this.note(error);
+      throw error;
     }
     this.#played += 1;
     return typeof item === "function" ? item(request) : item;
   }
 
-  /** Makes an error that {@linkcode assertDone} will repeat, should a run swallow it. */
-  mistake(message: string): ScriptError {
-    const error = new ScriptError(message);
-    this.#mistakes.push(error);
-    return error;
+  /** Keeps a script error for {@linkcode assertDone}, should a run swallow it. */
+  note(error: unknown): void {
+    if (error instanceof ScriptError) this.#mistakes.push(error);
   }
 
   /** @throws {ScriptError} If steps were left over or a request found none. */
