@@ -34,20 +34,17 @@ export async function runSuite(options: SuiteOptions = {}): Promise<Outcome[]> {
 
   const queue = [...options.runtimes ?? Object.keys(runners) as Runtime[]];
   const outcomes: Outcome[] = [];
-  const drainQueue = async () => {
-    for (
-      let runtime = queue.shift();
-      runtime !== undefined;
-      runtime = queue.shift()
-    ) {
-      const start = performance.now();
-      const outcome = await runSafely(() => runners[runtime!](files, options));
-      outcomes.push(outcome);
-      if (outcome.failed > 0) console.log(outcome.log.trim());
-      console.log(summary(runtime, outcome, performance.now() - start));
-    }
+  const runNext = async (): Promise<void> => {
+    const runtime = queue.shift();
+    if (runtime === undefined) return;
+    const start = performance.now();
+    const outcome = await runSafely(() => runners[runtime](files, options));
+    outcomes.push(outcome);
+    if (outcome.failed > 0) console.log(outcome.log.trim());
+    console.log(summary(runtime, outcome, performance.now() - start));
+    return runNext();
   };
-  await Promise.all(Array.from({ length: atOnceCount }, drainQueue));
+  await Promise.all(Array.from({ length: atOnceCount }, runNext));
   return outcomes;
 }
 

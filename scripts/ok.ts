@@ -1,0 +1,87 @@
+/**
+ * Everything that must hold before a change is taken: the same on a laptop and in CI.
+ *
+ * Each step prints one line, and all it has to say if it fails. The suite comes last, so the last
+ * line is its total; a failed step counts in it as one failure.
+ *
+ * @module
+ */
+
+import { type Outcome, totals } from "../tests/runners/outcome.ts";
+import { runSuite } from "../tests/runners/run_suite.ts";
+import {
+  coverageFolder,
+  describeCoverage,
+  reachesGoals,
+  readCoverage,
+} from "./coverage.ts";
+import { runDeno } from "./run.ts";
+
+const documents = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].filter(
+  exists,
+);
+
+const steps:
+  readonly (readonly [name: string, ...command: readonly string[]])[] = [
+    ["format", "fmt", "--check"],
+    ["lint", "lint"],
+    ["types", "check"],
+    ["types in documents", "check", "--doc-only", ...documents],
+    ["documentation", "doc", "--lint", ...entryFiles],
+    ["documentation examples", "test", "-A", "--doc", ...entryFiles],
+    ["examples", "run", "-A", "scripts/examples.ts"],
+    ["publish", "publish", "--dry-run", "--allow-dirty"],
+    ["package", "run", "-A", "scripts/pack_smoke.ts"],
+    ["sizes", "run", "-A", "scripts/sizes.ts"],
+  ];
+
+let failedSteps = 0;
+for (const [name, ...command] of steps) {
+  await report(name, async () => {
+    const { code, stdout, stderr } = await runDeno(...command);
+    return { passed: code === 0, log: stdout + stderr };
+  });
+}
+const outcomes = await runSuite({ coverage: coverageFolder });
+await report("coverage", async () => {
+  const coverage = await readCoverage();
+  return {
+    passed: reachesGoals(coverage.total),
+    log: describeCoverage(coverage),
+  };
+});
+
+const all: Outcome[] = [...outcomes, {
+  passed: 0,
+  failed: failedSteps,
+  skipped: 0,
+  log: "",
+}];
+console.log(totals(all));
+Deno.exit(all.some((outcome) => outcome.failed > 0) ? 1 : 0);
+
+async function report(
+  name: string,
+  step: () => Promise<{ readonly passed: boolean; readonly log: string }>,
+): Promise<void> {
+  const start = performance.now();
+  const { passed, log } = await step().catch((error) => ({
+    passed: false,
+    log: String(error),
+  }));
+  if (!passed) {
+    failedSteps += 1;
+    console.log(log.trim());
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  console.log(`${passed ? "ok" : "FAILED"} ${name} (${seconds} s)`);
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
