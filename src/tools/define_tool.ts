@@ -1,0 +1,281 @@
+import { isJsonObject, type JsonObject } from "../base/json.ts";
+import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
+import { ToolDefinition } from "./definition.ts";
+import {
+  executionContext,
+  standaloneContext,
+  type ToolDispatchOptions,
+  type ToolExecutionContext,
+} from "./execution_context.ts";
+import {
+  BaseHandler,
+  definitionIn,
+  type ToolHandler,
+  uniqueDefinitions,
+} from "./handler.ts";
+import type { InferJsonSchema } from "./infer_schema.ts";
+import {
+  type InvalidArguments,
+  invalidArguments,
+} from "./invalid_arguments.ts";
+import type { ToolCallContext } from "./middleware.ts";
+import { isStepOutcome, proceed, type StepOutcome } from "./outcome.ts";
+import {
+  issuePointer,
+  jsonSchemaOf,
+  type StandardInput,
+  type StandardIssue,
+  type StandardOutput,
+  type StandardSchema,
+  standardSchemaOf,
+} from "./standard_schema.ts";
+
+const execution: unique symbol = Symbol.for("ejagent.DefinedTool");
+
+/** What describes the arguments of a tool: a Standard Schema or a JSON Schema literal. */
+export type ToolParameters = StandardSchema | JsonObject;
+
+/** The arguments that `execute` gets. */
+export type ToolArguments<P> = P extends StandardSchema ? StandardOutput<P>
+  : LiteralArguments<P>;
+
+/** The arguments that a caller gives. */
+export type ToolArgumentsInput<P> = P extends StandardSchema ? StandardInput<P>
+  : LiteralArguments<P>;
+
+type LiteralArguments<P> = unknown extends InferJsonSchema<P>
+  ? Record<string, unknown>
+  : InferJsonSchema<P>;
+
+/** The data of the outcome that a tool produces. */
+export type ToolData<R> = R extends StepOutcome<infer Data> ? Data
+  : R extends undefined | void ? null
+  : R;
+
+/** How {@linkcode defineTool} is told about a tool. */
+export interface DefineToolOptions<P, R> {
+  /** 1 to 64 characters out of ASCII letters, digits, `_` and `-`. */
+  readonly name: string;
+  /** What the model reads. */
+  readonly description?: string;
+  /** What the tool takes; without it the arguments are passed on as they are. */
+  readonly parameters?: P;
+  /** JSON Schema for the model if `parameters` cannot describe themselves. */
+  readonly jsonSchema?: JsonObject;
+  /** What the tool does to the world. @default {"side_effecting"} */
+  readonly effect?: ToolEffect;
+  /** The provider's strict mode; the schema is never rewritten for it. */
+  readonly strict?: boolean;
+  /**
+   * Shows the model what the schema library says about wrong arguments; some
+   * libraries quote the value.
+   *
+   * @default {false}
+   */
+  readonly exposeIssueMessages?: boolean;
+  /**
+   * Does the work. A plain value goes to the model and the run goes on; a
+   * {@linkcode StepOutcome} is taken as it is. A rejection becomes an error
+   * result that the model reads.
+   */
+  readonly execute: (
+    args: ToolArguments<P>,
+    context: ToolExecutionContext,
+  ) => R | Promise<R>;
+}
+
+/** A tool together with its implementation, made by {@linkcode defineTool}. */
+export interface DefinedTool<Input = unknown, Data = unknown> {
+  /** What the model is told. */
+  readonly definition: ToolDefinition;
+  /** The form that providers take; a fresh copy. */
+  toOpenAITool(): OpenAIFunctionTool;
+  /**
+   * Calls the tool without an agent, as unit tests do.
+   *
+   * @param options What the tool is told about the agent; all of it may be left out.
+   * @returns The outcome; its data are {@linkcode InvalidArguments} if a
+   * Standard Schema refused the arguments.
+   */
+  invoke(
+    args: Input,
+    options?: ToolDispatchOptions,
+  ): Promise<StepOutcome<Data | InvalidArguments>>;
+  /** Calls the tool for an agent. */
+  readonly [execution]: (context: ToolCallContext) => Promise<StepOutcome>;
+}
+
+/** What may stand in a list of tools. */
+export type ToolInput = DefinedTool | ToolHandler | readonly ToolInput[];
+
+/**
+ * Makes a tool out of a description and a function.
+ *
+ * `parameters` is a Standard Schema (zod, arktype, valibot with its converter),
+ * which also checks the arguments right before `execute`, or a JSON Schema
+ * literal, which only describes them. In both cases `execute` knows the types.
+ *
+ * @throws {ToolDefinitionError} The name is not usable, or `parameters` cannot
+ * be turned into the JSON Schema of an object.
+ *
+ * @example Add two numbers
+ * ```ts
+ * import { defineTool } from "@ejagent/core";
+ * import { deepEqual } from "node:assert/strict";
+ *
+ * const add = defineTool({
+ *   name: "add",
+ *   description: "Adds two numbers.",
+ *   parameters: {
+ *     type: "object",
+ *     properties: { left: { type: "number" }, right: { type: "number" } },
+ *     required: ["left", "right"],
+ *   },
+ *   effect: "read_only",
+ *   execute: ({ left, right }) => ({ sum: left + right }),
+ * });
+ *
+ * deepEqual((await add.invoke({ left: 19, right: 23 })).data, { sum: 42 });
+ * ```
+ */
+export function defineTool<
+  const P extends ToolParameters = Record<never, never>,
+  R = unknown,
+>(
+  options: DefineToolOptions<P, R>,
+): DefinedTool<ToolArgumentsInput<P>, ToolData<R>> {
+  const { name, description, parameters, effect, strict } = options;
+  const schema = standardSchemaOf(parameters, name);
+  const definition = new ToolDefinition({
+    name,
+    description,
+    parameters: options.jsonSchema ??
+      (schema === undefined
+        ? parameters as JsonObject | undefined
+        : jsonSchemaOf(schema, name)),
+    effect,
+    strict,
+  });
+
+  const run = async (args: unknown, context: ToolExecutionContext) => {
+    let checked = args;
+    if (schema !== undefined) {
+      const result = await schema.validate(args);
+      if (result.issues !== undefined) return refuse(result.issues);
+      checked = result.value;
+    }
+    const produced = await options.execute(
+      checked as ToolArguments<P>,
+      context,
+    );
+    return isStepOutcome(produced) ? produced : proceed(produced ?? null);
+  };
+  const refuse = (issues: readonly StandardIssue[]) =>
+    invalidArguments(
+      name,
+      issues.map((issue) => ({
+        path: issuePointer(issue),
+        keyword: "schema",
+        message: options.exposeIssueMessages === true
+          ? issue.message
+          : "value is not allowed here",
+      })),
+    );
+
+  return Object.freeze({
+    definition,
+    toOpenAITool: () => definition.toOpenAITool(),
+    invoke: (args: ToolArgumentsInput<P>, given: ToolDispatchOptions = {}) => {
+      const values = args as Readonly<Record<string, unknown>>;
+      const context = standaloneContext(name, values, {
+        toolDefinition: definition,
+        ...given,
+      });
+      return run(args, context) as Promise<StepOutcome<ToolData<R>>>;
+    },
+    [execution]: (context: ToolCallContext) =>
+      run(context.arguments, executionContext(context)),
+  });
+}
+
+/** True for tools that {@linkcode defineTool} made, also those of another copy of this package. */
+export function isDefinedTool(value: unknown): value is DefinedTool {
+  return typeof value === "object" && value !== null && execution in value;
+}
+
+/** A handler of tools that {@linkcode defineTool} made. */
+export class ToolSet extends BaseHandler {
+  /** The definitions, in the given order. */
+  readonly tools: readonly ToolDefinition[];
+  readonly #byName: ReadonlyMap<string, DefinedTool>;
+
+  /** @throws {DuplicateToolError} Two of the tools have the same name. */
+  constructor(tools: readonly DefinedTool[]) {
+    super();
+    this.tools = Object.freeze(
+      uniqueDefinitions(tools.map((tool) => tool.definition), "ToolSet"),
+    );
+    this.#byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  }
+
+  /** Calls the tool. @throws {UnknownToolError} As a rejection: the set does not have it. */
+  override async execute(context: ToolCallContext): Promise<StepOutcome> {
+    return await this.#toolOf(context.toolName)[execution](context);
+  }
+
+  /** Calls the tool without an agent. @throws {UnknownToolError} As a rejection. */
+  async dispatch(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options?: ToolDispatchOptions,
+  ): Promise<StepOutcome> {
+    return await this.#toolOf(name).invoke(args, options);
+  }
+
+  #toolOf(name: string): DefinedTool {
+    return this.#byName.get(definitionIn(this.tools, name).name)!;
+  }
+}
+
+/**
+ * Turns a list of tools into handlers, in order; neighbouring defined tools
+ * share one.
+ *
+ * @throws {DuplicateToolError} Two defined tools have the same name.
+ * @throws {TypeError} An entry is neither a tool nor a handler.
+ */
+export function toHandlers(
+  tools: readonly ToolInput[],
+): readonly ToolHandler[] {
+  const entries = (tools as readonly unknown[]).flat(Infinity);
+  const defined = entries.filter(isDefinedTool);
+  uniqueDefinitions(defined.map((tool) => tool.definition), "defineTool");
+  const handlers: ToolHandler[] = [];
+  let neighbours: DefinedTool[] = [];
+  const closeSet = () => {
+    if (neighbours.length > 0) handlers.push(new ToolSet(neighbours));
+    neighbours = [];
+  };
+  for (const entry of entries) {
+    if (isDefinedTool(entry)) {
+      neighbours.push(entry);
+    } else {
+      closeSet();
+      handlers.push(requireHandler(entry));
+    }
+  }
+  closeSet();
+  return handlers;
+}
+
+function requireHandler(value: unknown): ToolHandler {
+  if (
+    isJsonObject(value) && typeof value.execute === "function" &&
+    "toolDefinitions" in value
+  ) {
+    return value as unknown as ToolHandler;
+  }
+  throw new TypeError(
+    "Every tool must be made by defineTool or be a ToolHandler",
+  );
+}

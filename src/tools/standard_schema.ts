@@ -1,0 +1,141 @@
+import type { JsonObject } from "../base/json.ts";
+import { isJsonObject } from "../base/json.ts";
+import { ToolDefinitionError } from "./errors.ts";
+
+/**
+ * A validator of the Standard Schema interface, version 1.
+ *
+ * Current zod and arktype schemas are such; valibot schemas become one with a
+ * JSON Schema through `toStandardJsonSchema` of `@valibot/to-json-schema`.
+ *
+ * @see https://standardschema.dev
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  /** What the library offers to others. */
+  readonly "~standard": StandardSchemaProps<Input, Output>;
+}
+
+/** The members of {@linkcode StandardSchema}. */
+export interface StandardSchemaProps<Input = unknown, Output = Input> {
+  /** Version of the interface. */
+  readonly version: 1;
+  /** Name of the library. */
+  readonly vendor: string;
+  /** Checks a value; never throws because of the value. */
+  readonly validate: (
+    value: unknown,
+  ) => StandardResult<Output> | Promise<StandardResult<Output>>;
+  /** Carries the types; never set. */
+  readonly types?:
+    | { readonly input: Input; readonly output: Output }
+    | undefined;
+  /** Describes the schema; absent if the library cannot. */
+  readonly jsonSchema?: {
+    /** JSON Schema of what goes in. */
+    readonly input: (
+      options: { readonly target: "draft-2020-12" },
+    ) => Record<string, unknown>;
+  };
+}
+
+/** What a Standard Schema makes of a value. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** One thing that is wrong with a value. */
+export interface StandardIssue {
+  /** The library's text; may quote the value. */
+  readonly message: string;
+  /** Where it is wrong, from the root. */
+  readonly path?:
+    | readonly (PropertyKey | { readonly key: PropertyKey })[]
+    | undefined;
+}
+
+/** The type that a schema takes. */
+export type StandardInput<S extends StandardSchema> = NonNullable<
+  S["~standard"]["types"]
+>["input"];
+
+/** The type that a schema gives, defaults and transforms applied. */
+export type StandardOutput<S extends StandardSchema> = NonNullable<
+  S["~standard"]["types"]
+>["output"];
+
+/**
+ * Reads the Standard Schema members of a value.
+ *
+ * @returns Undefined if the value has none.
+ * @throws {ToolDefinitionError} It has some, but of another version or without a validator.
+ */
+export function standardSchemaOf(
+  value: unknown,
+  toolName: string,
+): StandardSchemaProps | undefined {
+  // Schemas of arktype are functions.
+  if (typeof value !== "function" && !isJsonObject(value)) return undefined;
+  const props = (value as Record<string, unknown>)["~standard"];
+  if (props === undefined) return undefined;
+  if (
+    isJsonObject(props) && props.version === 1 &&
+    typeof props.validate === "function"
+  ) {
+    return props as unknown as StandardSchemaProps;
+  }
+  throw new ToolDefinitionError(
+    `Tool "${toolName}": parameters must follow version 1 of Standard Schema and have a validator`,
+    { toolName },
+  );
+}
+
+/**
+ * The JSON Schema of what a Standard Schema takes.
+ *
+ * @throws {ToolDefinitionError} The library cannot say, or it is no object.
+ */
+export function jsonSchemaOf(
+  schema: StandardSchemaProps,
+  toolName: string,
+): JsonObject {
+  if (typeof schema.jsonSchema?.input !== "function") {
+    throw new ToolDefinitionError(
+      `Tool "${toolName}": parameters cannot describe themselves as JSON Schema; pass jsonSchema too`,
+      { toolName },
+    );
+  }
+  let described: unknown;
+  try {
+    described = schema.jsonSchema.input({ target: "draft-2020-12" });
+  } catch (cause) {
+    throw new ToolDefinitionError(
+      `Tool "${toolName}": parameters could not be turned into JSON Schema; pass jsonSchema too`,
+      { toolName, cause },
+    );
+  }
+  if (!isJsonObject(described) || described.type !== "object") {
+    throw new ToolDefinitionError(
+      `Tool "${toolName}": parameters must describe an object`,
+      { toolName },
+    );
+  }
+  return withoutDialect(described) as JsonObject;
+}
+
+/** The location of an issue as a JSON Pointer; the empty text is the root. */
+export function issuePointer(issue: StandardIssue): string {
+  const keys = (issue.path ?? []).map((segment) =>
+    typeof segment === "object" ? segment.key : segment
+  );
+  return keys
+    .map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`)
+    .join("");
+}
+
+// 2020-12 is what providers assume; a statement of it only costs tokens.
+function withoutDialect(
+  schema: Record<string, unknown>,
+): Record<string, unknown> {
+  const { $schema, ...rest } = schema;
+  return String($schema).includes("/2020-12/") ? rest : schema;
+}
