@@ -1,0 +1,214 @@
+import {
+  AgentCancelledError,
+  detach,
+  toCancelledError,
+} from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import {
+  type Clock,
+  type IdSource,
+  randomIds,
+  systemClock,
+} from "../base/ports.ts";
+import {
+  requireBoolean,
+  requireMember,
+  requireNumber,
+} from "../base/require.ts";
+import {
+  SessionError,
+  SessionStorageError,
+  SessionUnsupportedError,
+} from "./errors.ts";
+import type { FileLocks } from "./file_lock.ts";
+import type {
+  JournalAppendResult,
+  JournalBackend,
+  JournalCallOptions,
+  JournalCapabilities,
+  JournalEntry,
+  JournalPosition,
+} from "./journal.ts";
+import type { JournalFiles } from "./journal_files.ts";
+import { journalFileName } from "./jsonl.ts";
+import {
+  type FileMedium,
+  type FsyncMode,
+  SessionFile,
+} from "./session_file.ts";
+
+/** How journals are kept in files. */
+export interface FileJournalOptions {
+  /**
+   * When a line is pushed to the disk: each at once, with the end of its run, or
+   * when the system likes. Only the first survives a power loss.
+   *
+   * @default {"always"}
+   */
+  readonly fsync?: FsyncMode;
+  /**
+   * Milliseconds to wait for another writer; 0 tries once, null waits for ever.
+   *
+   * @default {10000}
+   */
+  readonly lockTimeoutMs?: number | null;
+  /**
+   * Refuses locks that other programs do not respect, instead of making do with them.
+   *
+   * @default {false}
+   */
+  readonly requireFlock?: boolean;
+  /** Drives the wait for another writer. */
+  readonly clock?: Clock;
+  /** Spreads the attempts of processes that wait for each other. */
+  readonly ids?: IdSource;
+}
+
+/** Sessions whose files stay open. */
+const openSessionCount = 64;
+
+const fsyncModes: Readonly<Record<FsyncMode, true>> = {
+  always: true,
+  "run-end": true,
+  never: true,
+};
+
+/**
+ * Journals as files of one JSON record a line, shared with other processes and
+ * with EJAgent Core 0.6.0 of Python.
+ *
+ * The line feed is what commits a record: bytes behind the last one are ignored
+ * by reading and cut off by the next append. Reading takes no lock. An append
+ * holds the lock of its session for as long as it takes to compare, write and
+ * sync one line; unless somebody else wrote, it reads nothing from the file.
+ *
+ * @see EJAgent Core 0.6.0 journal schema 1.
+ */
+export class FileJournal implements JournalBackend {
+  /** What the fsync mode and the locks make of a file system. */
+  readonly capabilities: JournalCapabilities;
+  /** What keeps the writers apart. */
+  readonly lock: Pick<FileLocks, "kind">;
+  readonly #medium: FileMedium;
+  readonly #sessions = new Map<string, SessionFile>();
+
+  /**
+   * @param files The directory.
+   * @param options The locks, and what else may be chosen.
+   * @throws {SessionUnsupportedError} `requireFlock` is set and the locks are of another kind.
+   * @throws {TypeError} An option has the wrong type.
+   * @throws {RangeError} `lockTimeoutMs` is negative or not finite.
+   */
+  constructor(
+    files: JournalFiles,
+    options: FileJournalOptions & { readonly locks: FileLocks },
+  ) {
+    const { locks, fsync = "always", lockTimeoutMs = 10_000 } = options;
+    this.#medium = {
+      files,
+      locks,
+      fsync: requireMember("fsync", fsync, fsyncModes),
+      lockTimeoutMs: lockTimeoutMs === null
+        ? null
+        : requireNumber("lockTimeoutMs", lockTimeoutMs, 0),
+      clock: options.clock ?? systemClock,
+      ids: options.ids ?? randomIds,
+    };
+    if (requireBoolean("requireFlock", options.requireFlock ?? false)) {
+      requireFlock(locks);
+    }
+    this.lock = Object.freeze({ kind: locks.kind });
+    this.capabilities = Object.freeze({
+      conditionalAppend: "strict",
+      durability: fsync === "always" ? "fsync" : "process",
+      sharedWriters: locks.kind === "process" ? "object" : "processes",
+      maxRecordBytes: null,
+    });
+  }
+
+  /** Reads the committed lines behind a position, or all of them. */
+  async *read(
+    sessionId: string,
+    after: JournalPosition | null,
+    { signal }: JournalCallOptions = {},
+  ): AsyncGenerator<readonly string[], void, void> {
+    throwIfAborted(signal);
+    try {
+      const file = await this.#file(sessionId);
+      yield* file.read(after, signal);
+    } catch (error) {
+      throw storageError("read", sessionId, error);
+    }
+  }
+
+  /** Stores one line if the file ends where the writer thinks. */
+  async append(
+    sessionId: string,
+    entry: JournalEntry,
+    { signal }: JournalCallOptions = {},
+  ): Promise<JournalAppendResult> {
+    throwIfAborted(signal);
+    try {
+      const file = await this.#file(sessionId);
+      return await file.append(entry, signal);
+    } catch (error) {
+      throw storageError("written", sessionId, error);
+    }
+  }
+
+  /** Closes all files and locks. */
+  async close(): Promise<void> {
+    const files = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const file of files) await file.close();
+    await this.#medium.locks.close?.();
+  }
+
+  async #file(sessionId: string): Promise<SessionFile> {
+    const name = this.#sessions.get(sessionId)?.name ??
+      await journalFileName(sessionId);
+    const file = this.#sessions.get(sessionId) ??
+      new SessionFile(this.#medium, sessionId, name);
+    // A map keeps the order of insertion: the longest unused files come first.
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, file);
+    this.#closeUnused();
+    return file;
+  }
+
+  #closeUnused(): void {
+    for (const [sessionId, file] of this.#sessions) {
+      if (this.#sessions.size <= openSessionCount) return;
+      if (!file.idle) continue;
+      this.#sessions.delete(sessionId);
+      detach(file.close());
+    }
+  }
+}
+
+function requireFlock({ kind }: FileLocks): void {
+  if (kind === "flock") return;
+  throw new SessionUnsupportedError(
+    `Only locks of the kind "${kind}" are available here; ` +
+      "inject an implementation of flock or leave requireFlock out",
+  );
+}
+
+function storageError(
+  done: string,
+  sessionId: string,
+  cause: unknown,
+): Error {
+  if (cause instanceof SessionError || cause instanceof AgentCancelledError) {
+    return cause;
+  }
+  return new SessionStorageError(
+    `The journal of session "${sessionId}" cannot be ${done}: ` +
+      `${errorText(cause)}; check the permissions of its directory`,
+    { cause },
+  );
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw toCancelledError(signal.reason);
+}

@@ -1,0 +1,193 @@
+import { followSignal, toCancelledError } from "../base/abort.ts";
+import { Gate } from "../base/gate.ts";
+import type { Clock, IdSource } from "../base/ports.ts";
+import { SessionLockTimeoutError } from "./errors.ts";
+
+/**
+ * What keeps writers apart.
+ *
+ * `"flock"`: the kernel's lock, shared with every program that uses `flock(2)`
+ * on the same file, Python included, and free the moment its holder dies.
+ * `"lease"`: an owner file, honoured by JavaScript processes that use leases too.
+ * `"process"`: nothing beyond this process.
+ */
+export type FileLockKind = "flock" | "lease" | "process";
+
+/**
+ * One exclusive lock on one file.
+ *
+ * Calls never overlap: the caller awaits each before the next. Nothing here may
+ * block the event loop until somebody else lets go.
+ */
+export interface FileLock {
+  /**
+   * Takes the lock if it is free.
+   *
+   * @returns False while somebody else holds it. Any other obstacle rejects.
+   */
+  tryLock(): boolean | Promise<boolean>;
+  /**
+   * Says whether a lock that was taken still is; asked right before a write.
+   * Left out by locks that cannot be lost.
+   */
+  held?(): boolean;
+  /** Gives the lock back. Must not reject: a lock that is lost is given back. */
+  unlock(): void | Promise<void>;
+  /** Releases what the object holds open, the lock included. */
+  close(): void | Promise<void>;
+}
+
+/** Opens the locks of one storage. */
+export interface FileLocks {
+  /** What the locks are worth. */
+  readonly kind: FileLockKind;
+  /**
+   * Opens the lock of one file, which is created with mode 0600 if missing and
+   * never deleted. Called when a session is first written.
+   */
+  open(path: string): FileLock | Promise<FileLock>;
+  /** Releases what all locks share. Called once, after every lock was closed. */
+  close?(): void | Promise<void>;
+}
+
+/** Locks that keep no other process out; this process queues in front of every lock anyway. */
+export const processLocks: FileLocks = Object.freeze({
+  kind: "process",
+  open: () => ({ tryLock: () => true, unlock() {}, close() {} }),
+});
+
+/** How to wait for a lock. */
+export interface FileLockWait {
+  /** The real path of the lock file, by which the writers of this process queue. */
+  readonly path: string;
+  /** Milliseconds to wait; 0 tries once, `null` waits for ever. */
+  readonly timeoutMs: number | null;
+  /** Gives up waiting; without effect once the lock is held. */
+  readonly signal: AbortSignal | undefined;
+  /** Drives the polls and the limit. */
+  readonly clock: Clock;
+  /** Where polls take their jitter from. */
+  readonly ids: IdSource;
+}
+
+/**
+ * Runs work while holding a lock that other processes respect.
+ *
+ * The writers of this process form one queue per path, so only the first of them
+ * polls and none overtakes. The limit counts from the call, queueing included.
+ *
+ * @returns What the work returns.
+ * @throws {SessionLockTimeoutError} If the lock stayed taken; the work was not started.
+ * @throws {AgentCancelledError} If the signal aborted first; the work was not started.
+ */
+export async function withFileLock<T>(
+  lock: FileLock,
+  options: FileLockWait,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  // The limit and the listener cost more than a free lock, so they start with the first wait.
+  let waiting: Waiting | undefined;
+  const patience = () => (waiting ??= beginWaiting(options)).signal;
+  const gate = gateOf(options.path);
+  try {
+    if (gate.taken) await queue(gate, patience());
+    else gate.enter();
+    try {
+      throwIfAborted(options.signal);
+      while (!(await lock.tryLock())) await pause(options, patience());
+      try {
+        throwIfAborted(options.signal);
+        return await work();
+      } finally {
+        await lock.unlock();
+      }
+    } finally {
+      gate.leave();
+      if (!gate.taken) gates.delete(options.path);
+    }
+  } finally {
+    waiting?.end();
+  }
+}
+
+const gates = new Map<string, Gate>();
+
+function gateOf(path: string): Gate {
+  let gate = gates.get(path);
+  if (gate === undefined) gates.set(path, gate = new Gate());
+  return gate;
+}
+
+interface Waiting {
+  /** Aborts with the error to reject with: the limit's or the caller's. */
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+function beginWaiting(
+  { path, timeoutMs, signal, clock }: FileLockWait,
+): Waiting {
+  const controller = new AbortController();
+  const expire = () =>
+    controller.abort(
+      new SessionLockTimeoutError(
+        `The lock ${path} was not free within ${timeoutMs} ms; ` +
+          "find the process that holds it or raise lockTimeoutMs",
+      ),
+    );
+  const unfollow = followSignal(
+    signal,
+    (reason) => controller.abort(toCancelledError(reason)),
+  );
+  let stopTimer = () => {};
+  if (timeoutMs === 0) expire();
+  else if (timeoutMs !== null) stopTimer = clock.setTimer(timeoutMs, expire);
+  return {
+    signal: controller.signal,
+    end() {
+      unfollow();
+      stopTimer();
+    },
+  };
+}
+
+async function queue(gate: Gate, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) throw signal.reason;
+  try {
+    await gate.enter(signal);
+  } catch {
+    throw signal.reason; // the gate knows cancellations only, not the limit
+  }
+}
+
+const pollMs = 10;
+
+function pause(
+  { clock, ids }: FileLockWait,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let unfollow = () => {};
+    const stopTimer = clock.setTimer(pollMs * jitter(ids), () => {
+      unfollow();
+      resolve();
+    });
+    unfollow = followSignal(signal, (reason) => {
+      stopTimer();
+      reject(reason);
+    });
+  });
+}
+
+/** 0.5 to 1.5: processes that poll in step would starve each other. */
+function jitter(ids: IdSource): number {
+  let hash = 0;
+  for (const character of ids.next()) {
+    hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
+  }
+  return 0.5 + hash / 2 ** 32;
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw toCancelledError(signal.reason);
+}
