@@ -1,0 +1,60 @@
+import { cfworkerCompiler } from "./cfworker.ts";
+import type {
+  JsonSchemaCompiler,
+  SchemaFormats,
+  SchemaValidator,
+} from "./compiler.ts";
+import { chooseDraft } from "./draft.ts";
+import { checkJsonSchema } from "./schema_check.ts";
+
+/** How a schema becomes a validator. */
+export interface CompileJsonSchemaOptions {
+  /** What happens with `format`. @default {"ignore"} */
+  readonly formats?: SchemaFormats;
+  /** The engine. @default {cfworkerCompiler} */
+  readonly compiler?: JsonSchemaCompiler;
+}
+
+/**
+ * Checks a schema and prepares the check of values against it.
+ *
+ * The version is read from `$schema`; without one, or with one that is unknown, it
+ * is 2020-12.
+ *
+ * @returns A function that says what is wrong with a value. It never throws: a
+ * value that the engine cannot cope with, because it is too deep or too large, is
+ * refused as a whole.
+ * @throws {JsonSchemaError} If the schema is broken.
+ *
+ * @example Check a value
+ * ```ts
+ * import { compileJsonSchema } from "@ejagent/core/validation";
+ * import { deepEqual } from "node:assert/strict";
+ *
+ * const validate = compileJsonSchema({
+ *   properties: { count: { type: "integer" } },
+ *   required: ["name"],
+ * });
+ * deepEqual(validate({ name: "a", count: 1 }), []);
+ * deepEqual(validate({ count: "many" }), [
+ *   { path: "", keyword: "required", missing: "name" },
+ *   { path: "/count", keyword: "type" },
+ * ]);
+ * ```
+ */
+export function compileJsonSchema(
+  schema: unknown,
+  options: CompileJsonSchemaOptions = {},
+): SchemaValidator {
+  const { formats = "ignore", compiler = cfworkerCompiler } = options;
+  const { draft } = chooseDraft(schema);
+  checkJsonSchema(schema, draft);
+  const validate = compiler.compile(schema, { draft, formats });
+  return (value) => {
+    try {
+      return validate(value);
+    } catch {
+      return [{ path: "", keyword: "schema" }];
+    }
+  };
+}
