@@ -1,18 +1,33 @@
-/** Checks the documentation of every entry: `lint` for what is missing, `test` for the examples. */
+/**
+ * Checks the documentation: `lint` finds what is missing in the entries, `test` runs every example
+ * in published code.
+ *
+ * @module
+ */
 
+import { findFiles } from "../tests/runners/files.ts";
 import { readEntries } from "./manifest.ts";
 
-const commands: Readonly<Record<string, readonly string[]>> = {
-  lint: ["doc", "--lint"],
-  test: ["test", "-A", "--doc"],
-};
-const command = commands[Deno.args[0] ?? ""];
-if (command === undefined) {
-  throw new TypeError(`Say one of ${Object.keys(commands).join(", ")}`);
-}
-
-const files = readEntries().map(({ file }) => file);
-const child = new Deno.Command(Deno.execPath(), {
-  args: [...command, ...files],
-}).spawn();
+const [choice] = Deno.args;
+const child = new Deno.Command(Deno.execPath(), { args: commandFor(choice) })
+  .spawn();
 Deno.exit((await child.status).code);
+
+function commandFor(choice: string | undefined): string[] {
+  switch (choice) {
+    case "lint":
+      return ["doc", "--lint", ...readEntries().map(({ file }) => file)];
+    case "test":
+      return [
+        "test",
+        "-A",
+        "--doc",
+        "--quiet",
+        "mod.ts",
+        ...findFiles(".ts", "src"),
+        ...findFiles(".ts", "adapters"),
+      ];
+    default:
+      throw new TypeError("Say lint or test");
+  }
+}
