@@ -32,12 +32,14 @@ export interface IdSource {
 /**
  * Receives what an operator should know.
  *
- * The core only warns: about failures that it contained, such as a sink that
- * threw. Must not throw.
+ * The core warns about failures that it contained, such as a sink that threw,
+ * and says once what it starts with. Must not throw.
  */
 export interface Logger {
   /** @param message One sentence. @param details Structured facts, never secrets. */
   warn(message: string, details?: Readonly<Record<string, unknown>>): void;
+  /** The same for what is only good to know; a logger without it hears warnings alone. */
+  info?(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
 /** The platform's wall clock and timers. */
