@@ -63,7 +63,11 @@ export interface ToolMessage extends MessageMetadata {
  *
  * Messages in an agent are frozen all the way down and shared, never copied.
  */
-export type AgentMessage = SystemMessage | UserMessage | AssistantAgentMessage | ToolMessage;
+export type AgentMessage =
+  | SystemMessage
+  | UserMessage
+  | AssistantAgentMessage
+  | ToolMessage;
 
 /**
  * What a model adapter makes of one answer.
@@ -94,7 +98,10 @@ export function assistantMessage(
   content: string | null,
   toolCalls: readonly ModelToolCall[] = [],
 ): AssistantMessage {
-  return deepFreeze({ content, toolCalls: toolCalls.map((call) => ({ ...call })) });
+  return deepFreeze({
+    content,
+    toolCalls: toolCalls.map((call) => ({ ...call })),
+  });
 }
 
 /**
@@ -110,9 +117,11 @@ export function toAgentMessage(
   const entry: AssistantAgentMessage = deepFreeze({
     role: "assistant" as const,
     content: message.content,
-    ...(message.toolCalls.length > 0 && { tool_calls: message.toolCalls.map(toCallEntry) }),
+    ...(message.toolCalls.length > 0 &&
+      { tool_calls: message.toolCalls.map(toCallEntry) }),
     ...(usage !== null && { usage: usageToWire(usage) }),
-    ...(message.providerData !== undefined && { [PROVIDER_DATA_KEY]: message.providerData }),
+    ...(message.providerData !== undefined &&
+      { [PROVIDER_DATA_KEY]: message.providerData }),
   });
   if (message.replay !== undefined) replays.set(entry, message.replay);
   return entry;
@@ -133,6 +142,18 @@ export function toolMessage(callId: string, content: string): ToolMessage {
   return deepFreeze({ role: "tool" as const, tool_call_id: callId, content });
 }
 
+/** The same message without reported usage, for a place where that count no longer holds. */
+export function withoutUsage(message: AgentMessage): AgentMessage {
+  if (message.role !== "assistant" || message.usage === undefined) {
+    return message;
+  }
+  const { usage: _, ...rest } = message;
+  const entry: AssistantAgentMessage = deepFreeze(rest);
+  const replay = replays.get(message);
+  if (replay !== undefined) replays.set(entry, replay);
+  return entry;
+}
+
 /** Data of an answer that is held in memory only, if any. */
 export function replayOf(message: AgentMessage): JsonObject | undefined {
   return replays.get(message);
@@ -140,7 +161,8 @@ export function replayOf(message: AgentMessage): JsonObject | undefined {
 
 /** True for keys that never reach a provider: `usage` and the package's own prefixes. */
 export function isInternalKey(key: string): boolean {
-  return key === "usage" || key.startsWith("_ejagent_") || key.startsWith(former);
+  return key === "usage" || key.startsWith("_ejagent_") ||
+    key.startsWith(former);
 }
 
 function toCallEntry(call: ModelToolCall): ToolCallEntry {
