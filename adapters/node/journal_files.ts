@@ -1,0 +1,86 @@
+import * as fs from "node:fs";
+import { open } from "node:fs/promises";
+import { homedir } from "node:os";
+import { promisify } from "node:util";
+import type {
+  JournalFile,
+  JournalFiles,
+  JournalFileStatus,
+} from "../../src/session/journal_files.ts";
+
+/**
+ * Journals in a directory, through `node:fs`.
+ *
+ * @param root The directory; `~` at its start is the home directory.
+ */
+export function nodeJournalFiles(root: string): JournalFiles {
+  const directory = expandHome(root);
+  const pathOf = (name: string) => `${directory}/${name}`;
+  return {
+    makeDirectory() {
+      fs.mkdirSync(directory, { recursive: true });
+      return fs.realpathSync(directory);
+    },
+    status: (name) => statusOf(pathOf(name)),
+    openToRead: (name) => unlessMissing(() => openFile(pathOf(name), "r")),
+    openToAppend: (name) => openFile(pathOf(name), "a+"),
+    async syncDirectory() {
+      const opened = await open(directory);
+      try {
+        await opened.sync();
+      } finally {
+        await opened.close();
+      }
+    },
+  };
+}
+
+function expandHome(path: string): string {
+  return path === "~" || path.startsWith("~/")
+    ? homedir() + path.slice(1)
+    : path;
+}
+
+function statusOf(path: string): JournalFileStatus | null {
+  const status = fs.statSync(path, { throwIfNoEntry: false });
+  if (status === undefined) return null;
+  return {
+    identity: `${status.dev}:${status.ino}`,
+    sizeBytes: status.size,
+    modifiedMs: status.mtimeMs,
+  };
+}
+
+const readBytes = promisify(fs.read);
+const syncBytes = promisify(fs.fsync);
+
+// The system answers all but reads and syncs from memory, at once; going
+// through the thread pool would cost ten times as much.
+function openFile(path: string, flags: "r" | "a+"): JournalFile {
+  const descriptor = fs.openSync(path, flags, 0o600);
+  return {
+    async read(into, position) {
+      const { bytesRead } = await readBytes(
+        descriptor,
+        into,
+        0,
+        into.length,
+        position,
+      );
+      return bytesRead;
+    },
+    write: (bytes) => fs.writeSync(descriptor, bytes),
+    truncate: (sizeBytes) => fs.ftruncateSync(descriptor, sizeBytes),
+    sync: () => syncBytes(descriptor),
+    close: () => fs.closeSync(descriptor),
+  };
+}
+
+function unlessMissing<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return null;
+    throw error;
+  }
+}
