@@ -12,13 +12,14 @@ const hostPackages = [
 /**
  * Bundles each test file, and each program that tests start, into one module for Node 20.
  *
+ * @param files From the project's root.
+ * @param outdir Where the modules go.
  * @returns The modules of the test files.
  */
 export async function bundleForNode(
   files: readonly string[],
+  outdir: string,
 ): Promise<string[]> {
-  const outdir = ".build/node";
-  await removeFolder(outdir);
   await build({
     entryPoints: [...files, ...findFiles("_program.ts")],
     outdir,
@@ -98,11 +99,3 @@ const standInForHosts: Plugin = {
     );
   },
 };
-
-async function removeFolder(path: string): Promise<void> {
-  try {
-    await Deno.remove(path, { recursive: true });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-}

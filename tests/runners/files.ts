@@ -17,11 +17,17 @@ export function findFiles(ending: string, folder = "tests"): string[] {
 /**
  * The test files that the filters choose; all of them without a filter.
  *
- * @param filters A folder, a file, or any part of a path.
+ * @param filters A folder, a file, or any part of a path. A whole file name is taken as it is.
  */
 export function findTestFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => filter.replace(/^\.\//, ""));
-  return findFiles("_test.ts").filter((file) =>
+  const found = findFiles("_test.ts").filter((file) =>
     wanted.length === 0 || wanted.some((filter) => file.includes(filter))
   );
+  return [
+    ...new Set([
+      ...found,
+      ...wanted.filter((filter) => filter.endsWith(".ts")),
+    ]),
+  ];
 }

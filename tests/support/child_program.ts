@@ -1,3 +1,4 @@
+import { env, execPath } from "node:process";
 import { runtime } from "./runtime.ts";
 
 /** What to start, for the spawn function of the runtime at hand. */
@@ -12,33 +13,28 @@ export interface ChildCommand {
  * @param path The program from the project's root. Its name ends in `_program.ts`; by that name
  * the Node runner finds it and bundles it beside the tests.
  */
-export async function childProgram(
+export function childProgram(
   path: string,
   ...args: readonly string[]
-): Promise<ChildCommand> {
+): ChildCommand {
+  return { command: execPath, args: [...programArgs(path), ...args] };
+}
+
+function programArgs(path: string): string[] {
   switch (runtime) {
     case "deno":
-      return {
-        command: Deno.execPath(),
-        args: ["run", "-A", "--no-check", "--quiet", path, ...args],
-      };
+      return ["run", "-A", "--no-check", "--quiet", path];
+    case "node":
+      // The runner says where it has put its modules.
+      return [
+        "--enable-source-maps",
+        `${env.TEST_BUNDLES}/${path.replace(/\.ts$/, ".mjs")}`,
+      ];
     case "bun":
-      return { command: await nodeExecPath(), args: [path, ...args] };
-    case "node": {
-      const bundle = `.build/node/${path.replace(/\.ts$/, ".mjs")}`;
-      return {
-        command: await nodeExecPath(),
-        args: ["--enable-source-maps", bundle, ...args],
-      };
-    }
+      return [path];
     case "workerd":
       throw new Error(
         "A Worker cannot start a process; declare the runtimes of the test",
       );
   }
-}
-
-async function nodeExecPath(): Promise<string> {
-  const specifier = "node:process"; // not a literal: the Worker bundle must not resolve it
-  return (await import(specifier)).execPath;
 }

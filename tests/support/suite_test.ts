@@ -16,7 +16,7 @@ test("a program of the tests runs on the same runtime", {
   runtimes: runtimesWith("processes"),
 }, async () => {
   const { execFileSync } = await import("node:child_process");
-  const { command, args } = await childProgram(
+  const { command, args } = childProgram(
     "tests/support/echo_program.ts",
     "a",
     "b c",
