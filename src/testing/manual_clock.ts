@@ -28,7 +28,7 @@ export class ManualClock implements Clock {
   #nowMs: number;
   readonly #timers = new Set<Timer>();
 
-  /** @param startMs Milliseconds since the Unix epoch. */
+  /** Stands still at `startMs`, milliseconds since the Unix epoch. */
   constructor(startMs = 0) {
     this.#nowMs = startMs;
   }

@@ -81,7 +81,7 @@ export interface ModelServer {
   readonly openCount: number;
   /** Adds steps behind the others. */
   push(...items: readonly ScriptItem<ServerStep>[]): void;
-  /** @throws {ScriptError} If steps were left over or a request found none. */
+  /** Checks the end of a test. @throws {ScriptError} Steps were left over or a request found none. */
   assertDone(): void;
 }
 

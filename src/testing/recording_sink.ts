@@ -37,7 +37,7 @@ export class RecordingEventSink implements AgentEventSink {
   readonly #onEvent: RecordingEventSinkOptions["onEvent"];
   readonly #waiting = new Set<(event: AgentEvent) => void>();
 
-  /** @param options See {@linkcode RecordingEventSinkOptions}. */
+  /** Starts empty. */
   constructor(options: RecordingEventSinkOptions = {}) {
     this.required = options.required ?? false;
     this.#onEvent = options.onEvent;

@@ -72,7 +72,11 @@ export class ScriptedModel implements ModelAdapter {
   #startupCount = 0;
   #shutdownCount = 0;
 
-  /** @param script Steps in the order of the requests, or a function that answers every request. */
+  /**
+   * Starts at the first step.
+   *
+   * @param script Steps in the order of the requests, or a function that answers every request.
+   */
   constructor(
     script: Script<ScriptStep>,
     options: ScriptedModelOptions = {},
@@ -109,7 +113,7 @@ export class ScriptedModel implements ModelAdapter {
     this.#player.push(...items);
   }
 
-  /** @throws {ScriptError} If steps were left over or a request found none. */
+  /** Checks the end of a test. @throws {ScriptError} Steps were left over or a request found none. */
   assertDone(): void {
     this.#player.assertDone();
   }

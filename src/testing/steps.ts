@@ -88,7 +88,7 @@ export type ScriptStep =
 export interface AnswerOptions {
   /** Token counts; null, the default, means that the provider did not say. */
   readonly usage?: ModelUsageInput | null;
-  /** @default `"tool_calls"` for an answer with calls, else `"stop"` */
+  /** Why it stopped. @default `"tool_calls"` for an answer with calls, else `"stop"` */
   readonly finishReason?: string | null;
 }
 
@@ -104,7 +104,7 @@ export type ScriptedCall = string | {
   readonly name: string;
   /** Arguments, or their raw JSON text. @default {{}} */
   readonly arguments?: JsonObject | string;
-  /** @default `"c1"`, `"c2"` and so on within the answer */
+  /** Id of the call. @default `"c1"`, `"c2"` and so on within the answer */
   readonly id?: string;
 };
 

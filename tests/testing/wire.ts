@@ -1,7 +1,10 @@
 import type { ModelServer } from "../../src/testing/model_server.ts";
 
 /** A request that every server accepts. */
-export const plainBody = {
+export const plainBody: {
+  readonly model: string;
+  readonly messages: readonly object[];
+} = {
   model: "m",
   messages: [{ role: "user", content: "Hello" }],
 };

@@ -1,0 +1,4 @@
+import { serve } from "../../../adapters/node/serve.ts";
+import { serveContract } from "../serve_contract.ts";
+
+serveContract("node", serve);
