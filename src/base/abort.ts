@@ -17,7 +17,11 @@ export class AgentCancelledError extends EJAgentError {
 
 /** The text of an abort reason: an error's message, any other value as text, never blank. */
 export function abortReasonText(reason: unknown): string {
-  const text = reason instanceof Error ? reason.message : reason === undefined ? "" : String(reason);
+  const text = reason instanceof Error
+    ? reason.message
+    : reason === undefined
+    ? ""
+    : String(reason);
   return text.trim() === "" ? DEFAULT_ABORT_REASON : text;
 }
 
@@ -44,6 +48,28 @@ export function followSignal(
   const listener = () => abort(signal.reason);
   signal.addEventListener("abort", listener, { once: true });
   return () => signal.removeEventListener("abort", listener);
+}
+
+const sources = new WeakMap<AbortSignal, AbortSignal>();
+
+/** Remembers that a signal follows another one, for {@linkcode derivesFrom}. */
+export function markDerived(signal: AbortSignal, source: AbortSignal): void {
+  sources.set(signal, source);
+}
+
+/** True if a signal is another one or follows it, as far as that was marked. */
+export function derivesFrom(
+  signal: AbortSignal,
+  ancestor: AbortSignal,
+): boolean {
+  for (
+    let at: AbortSignal | undefined = signal;
+    at !== undefined;
+    at = sources.get(at)
+  ) {
+    if (at === ancestor) return true;
+  }
+  return false;
 }
 
 /** Swallows the outcome of work that nobody waits for any longer. */
@@ -106,6 +132,11 @@ export class Cancellation {
     return this.#stage !== "open";
   }
 
+  /** Milliseconds that abandoned work gets after an abort. */
+  get graceMs(): number {
+    return this.#options.graceMs;
+  }
+
   /** The reason of the abort. */
   get reason(): AgentCancelledError {
     return this.#reason ?? new AgentCancelledError(DEFAULT_ABORT_REASON);
@@ -137,7 +168,10 @@ export class Cancellation {
    * @returns What the work returns.
    * @throws {AgentCancelledError} If the abort took effect first or the work failed under it.
    */
-  async race<T>(work: () => T | PromiseLike<T>, abandon: () => void = ignore): Promise<T> {
+  async race<T>(
+    work: () => T | PromiseLike<T>,
+    abandon: () => void = ignore,
+  ): Promise<T> {
     this.throwIfAborted();
     let pending: T | PromiseLike<T>;
     try {
@@ -145,7 +179,9 @@ export class Cancellation {
     } catch (error) {
       throw this.aborted ? this.reason : error;
     }
-    return isPromiseLike(pending) ? await this.#wait(pending, abandon) : pending as T;
+    return isPromiseLike(pending)
+      ? await this.#wait(pending, abandon)
+      : pending as T;
   }
 
   #wait<T>(pending: PromiseLike<T>, abandon: () => void): Promise<T> {
@@ -171,7 +207,9 @@ export class Cancellation {
     }
     this.#whenExpired.push(callback);
     return () => {
-      this.#whenExpired = this.#whenExpired.filter((entry) => entry !== callback);
+      this.#whenExpired = this.#whenExpired.filter((entry) =>
+        entry !== callback
+      );
     };
   }
 
@@ -199,10 +237,13 @@ export class Cancellation {
     this.#stage = "expired";
     for (const callback of this.#whenExpired.splice(0)) callback();
     if (this.#waits.size > 0) {
-      this.#options.logger.warn("Work that ignored its abort signal was abandoned", {
-        reason: this.reason.message,
-        count: this.#waits.size,
-      });
+      this.#options.logger.warn(
+        "Work that ignored its abort signal was abandoned",
+        {
+          reason: this.reason.message,
+          count: this.#waits.size,
+        },
+      );
     }
     for (const wait of this.#waits) wait.cancel();
     this.#waits.clear();

@@ -41,10 +41,17 @@ export class AgentConfigurationError extends EJAgentError {
  * @returns The message of an error, else its name; `String(value)` of any other value.
  */
 export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) {
-    const text = String(error);
-    return text === "" ? "unknown error" : text;
+  try {
+    const text = error instanceof Error
+      ? nonBlank(error.message) ?? nonBlank(error.name)
+      : nonBlank(String(error));
+    return text ?? (error instanceof Error ? "Error" : "unknown error");
+  } catch {
+    // What was thrown may itself throw when it is read.
+    return "unknown error";
   }
-  if (error.message.trim() !== "") return error.message;
-  return error.name === "" ? "Error" : error.name;
+}
+
+function nonBlank(text: unknown): string | undefined {
+  return typeof text === "string" && text.trim() !== "" ? text : undefined;
 }

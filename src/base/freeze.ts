@@ -44,8 +44,12 @@ function copy(value: unknown, parents: object[]): unknown {
   if (typeof value === "function" || typeof value === "symbol") {
     throw new TypeError(`Plain data expected, not a ${typeof value}`);
   }
-  if (typeof value !== "object" || value === null || known.has(value)) return value;
-  if (parents.includes(value)) throw new TypeError("Plain data expected, not a cycle");
+  if (typeof value !== "object" || value === null || known.has(value)) {
+    return value;
+  }
+  if (parents.includes(value)) {
+    throw new TypeError("Plain data expected, not a cycle");
+  }
   parents.push(value);
   const result = Array.isArray(value)
     ? value.map((item) => copy(item, parents))
@@ -57,7 +61,9 @@ function copy(value: unknown, parents: object[]): unknown {
 
 function copyMembers(value: object, parents: object[]): object {
   if (!isPlainObject(value)) {
-    throw new TypeError(`Plain data expected, not a ${value.constructor?.name ?? "class"} object`);
+    throw new TypeError(
+      `Plain data expected, not a ${value.constructor?.name ?? "class"} object`,
+    );
   }
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
@@ -68,7 +74,11 @@ function copyMembers(value: object, parents: object[]): object {
 }
 
 /** Sets a member without ever touching the prototype, also for the key `__proto__`. */
-export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+export function setOwn(
+  target: Record<string, unknown>,
+  key: string,
+  value: unknown,
+): void {
   if (key === "__proto__") {
     Object.defineProperty(target, key, {
       value,

@@ -13,7 +13,9 @@ export interface JsonObject {
 }
 
 /** True for objects made by literals, `JSON.parse` or `Object.create(null)`. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
+export function isPlainObject(
+  value: unknown,
+): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;

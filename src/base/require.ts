@@ -1,21 +1,37 @@
 /** Checks a text and trims it. @throws {TypeError} No text. @throws {RangeError} Blank. */
 export function requireText(name: string, value: unknown): string {
-  if (typeof value !== "string") throw new TypeError(`${name} must be a string`);
+  if (typeof value !== "string") {
+    throw new TypeError(`${name} must be a string`);
+  }
   const trimmed = value.trim();
   if (trimmed === "") throw new RangeError(`${name} must not be blank`);
   return trimmed;
 }
 
 /** Checks a whole number. @throws {TypeError} No safe integer. @throws {RangeError} Below `min`. */
-export function requireInteger(name: string, value: unknown, min: number): number {
-  if (!Number.isSafeInteger(value)) throw new TypeError(`${name} must be an integer`);
-  if ((value as number) < min) throw new RangeError(`${name} must be at least ${min}`);
+export function requireInteger(
+  name: string,
+  value: unknown,
+  min: number,
+): number {
+  if (!Number.isSafeInteger(value)) {
+    throw new TypeError(`${name} must be an integer`);
+  }
+  if ((value as number) < min) {
+    throw new RangeError(`${name} must be at least ${min}`);
+  }
   return value as number;
 }
 
 /** Checks a finite number. @throws {TypeError} No number. @throws {RangeError} Not finite or below `min`. */
-export function requireNumber(name: string, value: unknown, min: number): number {
-  if (typeof value !== "number") throw new TypeError(`${name} must be a number`);
+export function requireNumber(
+  name: string,
+  value: unknown,
+  min: number,
+): number {
+  if (typeof value !== "number") {
+    throw new TypeError(`${name} must be a number`);
+  }
   if (!Number.isFinite(value) || value < min) {
     throw new RangeError(`${name} must be a finite number of at least ${min}`);
   }
@@ -24,7 +40,9 @@ export function requireNumber(name: string, value: unknown, min: number): number
 
 /** Checks a switch. @throws {TypeError} Anything but `true` or `false`. */
 export function requireBoolean(name: string, value: unknown): boolean {
-  if (typeof value !== "boolean") throw new TypeError(`${name} must be true or false`);
+  if (typeof value !== "boolean") {
+    throw new TypeError(`${name} must be true or false`);
+  }
   return value;
 }
 
@@ -35,14 +53,24 @@ export function requireMember<T extends string>(
   members: Readonly<Record<T, true>>,
 ): T {
   if (typeof value !== "string" || !Object.hasOwn(members, value)) {
-    throw new TypeError(`${name} must be one of ${Object.keys(members).join(", ")}`);
+    throw new TypeError(
+      `${name} must be one of ${Object.keys(members).join(", ")}`,
+    );
   }
   return value as T;
 }
 
 /** Checks an object that must offer the named functions. @throws {TypeError} One is missing. */
-export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
+export function requireMethods(
+  name: string,
+  value: unknown,
+  methods: readonly string[],
+): void {
   const target = value as Record<string, unknown> | null | undefined;
-  const missing = methods.find((method) => typeof target?.[method] !== "function");
-  if (missing !== undefined) throw new TypeError(`${name} must have a function ${missing}()`);
+  const missing = methods.find((method) =>
+    typeof target?.[method] !== "function"
+  );
+  if (missing !== undefined) {
+    throw new TypeError(`${name} must have a function ${missing}()`);
+  }
 }

@@ -14,7 +14,10 @@ export interface ImagePart {
   /** Tells the parts apart. */
   readonly type: "image_url";
   /** `url`: an https or data URL; `detail`: how closely the model looks. */
-  readonly image_url: { readonly url: string; readonly detail?: "auto" | "low" | "high" };
+  readonly image_url: {
+    readonly url: string;
+    readonly detail?: "auto" | "low" | "high";
+  };
 }
 
 /** Recorded sound. */
@@ -85,5 +88,6 @@ export function requireTask(task: unknown): TaskInput {
 /** The text of a task or message content: its text parts joined by a newline. */
 export function contentText(content: TaskInput): string {
   if (typeof content === "string") return content;
-  return content.flatMap((part) => part.type === "text" ? [part.text] : []).join("\n");
+  return content.flatMap((part) => part.type === "text" ? [part.text] : [])
+    .join("\n");
 }

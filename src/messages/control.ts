@@ -4,7 +4,11 @@ import type { ContentPart } from "./content.ts";
 export type ControlInputKind = "steering" | "follow_up";
 
 /** What became of a submission at the moment it was made. */
-export type ControlStatus = "accepted" | "agent_idle" | "queue_full" | "run_closing";
+export type ControlStatus =
+  | "accepted"
+  | "agent_idle"
+  | "queue_full"
+  | "run_closing";
 
 /** One submission of `steer` or `followUp`. */
 export interface ControlInput {

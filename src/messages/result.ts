@@ -29,23 +29,24 @@ export type StopReason =
   | "runtime_error";
 
 /** The status that each stop reason belongs to. */
-export const STATUS_OF_STOP_REASON: Readonly<Record<StopReason, RunStatus>> = Object.freeze({
-  text_response: "completed",
-  tool_completion: "completed",
-  behavior_stop: "completed",
-  tool_rejected: "rejected",
-  tool_cancelled: "cancelled",
-  external_abort: "cancelled",
-  empty_response: "failed",
-  max_steps: "failed",
-  max_no_tool_responses: "failed",
-  repeated_tool_call: "failed",
-  token_budget_exceeded: "failed",
-  usage_unavailable: "failed",
-  context_overflow: "failed",
-  compaction_failed: "failed",
-  runtime_error: "failed",
-});
+export const STATUS_OF_STOP_REASON: Readonly<Record<StopReason, RunStatus>> =
+  Object.freeze({
+    text_response: "completed",
+    tool_completion: "completed",
+    behavior_stop: "completed",
+    tool_rejected: "rejected",
+    tool_cancelled: "cancelled",
+    external_abort: "cancelled",
+    empty_response: "failed",
+    max_steps: "failed",
+    max_no_tool_responses: "failed",
+    repeated_tool_call: "failed",
+    token_budget_exceeded: "failed",
+    usage_unavailable: "failed",
+    context_overflow: "failed",
+    compaction_failed: "failed",
+    runtime_error: "failed",
+  });
 
 /** Where a failed run broke. */
 export type FailurePhase =
@@ -155,7 +156,9 @@ export interface RunResultInput {
  */
 export function runResult(input: RunResultInput): AgentRunResult {
   const status = STATUS_OF_STOP_REASON[input.stopReason];
-  if (status === undefined) throw new TypeError("stopReason must be a known stop reason");
+  if (status === undefined) {
+    throw new TypeError("stopReason must be a known stop reason");
+  }
   return Object.freeze({
     runId: input.runId ?? null,
     status,
@@ -173,7 +176,9 @@ export function runResult(input: RunResultInput): AgentRunResult {
 /** Makes a failure; `cause` is kept out of enumeration and so out of every JSON. */
 export function runFailure(failure: RunFailure): RunFailure {
   const { cause, ...facts } = failure;
-  if (cause !== undefined) Object.defineProperty(facts, "cause", { value: cause });
+  if (cause !== undefined) {
+    Object.defineProperty(facts, "cause", { value: cause });
+  }
   return Object.freeze(facts);
 }
 

@@ -99,7 +99,10 @@ export function modelUsage(input: ModelUsageInput): ModelUsage {
  */
 export function runUsage(input: RunUsageInput): RunUsage {
   const requestCount = count("requestCount", input.requestCount);
-  const reportedRequestCount = count("reportedRequestCount", input.reportedRequestCount);
+  const reportedRequestCount = count(
+    "reportedRequestCount",
+    input.reportedRequestCount,
+  );
   if (reportedRequestCount > requestCount) {
     throw new RangeError("reportedRequestCount must not exceed requestCount");
   }
@@ -124,7 +127,9 @@ export const NO_USAGE: RunUsage = runUsage({
 export function usageToWire(usage: RunUsage): WireRunUsage;
 /** Writes usage with the field names of messages and journals. */
 export function usageToWire(usage: ModelUsage): WireModelUsage;
-export function usageToWire(usage: ModelUsage | RunUsage): WireModelUsage | WireRunUsage {
+export function usageToWire(
+  usage: ModelUsage | RunUsage,
+): WireModelUsage | WireRunUsage {
   const wire: WireModelUsage = {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
@@ -152,9 +157,21 @@ function checkedUsage(input: ModelUsageInput): ModelUsage {
     inputTokens,
     outputTokens,
     totalTokens,
-    cacheReadTokens: part("cacheReadTokens", input.cacheReadTokens, inputTokens),
-    cacheWriteTokens: part("cacheWriteTokens", input.cacheWriteTokens, inputTokens),
-    reasoningTokens: part("reasoningTokens", input.reasoningTokens, outputTokens),
+    cacheReadTokens: part(
+      "cacheReadTokens",
+      input.cacheReadTokens,
+      inputTokens,
+    ),
+    cacheWriteTokens: part(
+      "cacheWriteTokens",
+      input.cacheWriteTokens,
+      inputTokens,
+    ),
+    reasoningTokens: part(
+      "reasoningTokens",
+      input.reasoningTokens,
+      outputTokens,
+    ),
   };
 }
 
@@ -165,8 +182,14 @@ function count(name: string, value: number): number {
   return value;
 }
 
-function part(name: string, value: number | null | undefined, whole: number): number | null {
+function part(
+  name: string,
+  value: number | null | undefined,
+  whole: number,
+): number | null {
   if (value === null || value === undefined) return null;
-  if (count(name, value) > whole) throw new RangeError(`${name} must not exceed its whole`);
+  if (count(name, value) > whole) {
+    throw new RangeError(`${name} must not exceed its whole`);
+  }
   return value;
 }

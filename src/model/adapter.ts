@@ -2,7 +2,10 @@ import type { JsonObject } from "../base/json.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { AgentMessage, AssistantMessage } from "../messages/message.ts";
-import type { OpenAIFunctionTool, ToolDefinitionView } from "../messages/tool.ts";
+import type {
+  OpenAIFunctionTool,
+  ToolDefinitionView,
+} from "../messages/tool.ts";
 import type { ModelUsage } from "../messages/usage.ts";
 
 /**
@@ -108,7 +111,11 @@ export type ModelDelta = ModelTextDelta | ModelThinkingDelta;
 export type ModelStreamEvent = ModelDelta | ModelResponseCompleted;
 
 /** What model middleware returns: deltas, then the completed response as the return value. */
-export type ModelStream = AsyncGenerator<ModelDelta, ModelResponseCompleted, void>;
+export type ModelStream = AsyncGenerator<
+  ModelDelta,
+  ModelResponseCompleted,
+  void
+>;
 
 /** The answer to {@linkcode ModelAdapter.complete}. */
 export interface ModelResponse {
@@ -155,8 +162,13 @@ export interface ModelAdapter {
     call: ModelCall,
   ): Promise<ModelResponse | AssistantMessage>;
   /** Asks once and yields the answer as it comes, the completed response last. */
-  stream?(context: ContextBuildResult, call: ModelCall): AsyncIterable<ModelStreamEvent>;
+  stream?(
+    context: ContextBuildResult,
+    call: ModelCall,
+  ): AsyncIterable<ModelStreamEvent>;
 }
 
 /** Names an adapter that does not say where it goes. */
-export const UNKNOWN_TARGET: ModelTarget = Object.freeze({ provider: "unknown" });
+export const UNKNOWN_TARGET: ModelTarget = Object.freeze({
+  provider: "unknown",
+});

@@ -11,7 +11,7 @@ export type ModelErrorKind =
 /** Facts that an adapter knows about a failure. */
 export interface ModelErrorOptions extends ErrorOptions {
   /** HTTP status, if there was a response. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** True if the same request may succeed later. */
   readonly retryable?: boolean;
 }

@@ -33,8 +33,12 @@ async function* completeAsStream(
 }
 
 function asResponse(response: ModelResponse | AssistantMessage): ModelResponse {
-  if (!isJsonObject(response)) throw new ModelProtocolError("The model adapter returned no answer");
-  return "message" in response ? response as ModelResponse : { message: response };
+  if (!isJsonObject(response)) {
+    throw new ModelProtocolError("The model adapter returned no answer");
+  }
+  return "message" in response
+    ? response as ModelResponse
+    : { message: response };
 }
 
 /** A delta that observers may see. @throws {ModelProtocolError} For anything else. */
@@ -45,7 +49,9 @@ export function requireDelta(event: ModelStreamEvent): ModelDelta {
     );
   }
   if (typeof event.delta !== "string" || event.delta === "") {
-    throw new ModelProtocolError(`The model stream yielded an empty ${event.kind}`);
+    throw new ModelProtocolError(
+      `The model stream yielded an empty ${event.kind}`,
+    );
   }
   return event;
 }
@@ -56,13 +62,18 @@ export function requireDelta(event: ModelStreamEvent): ModelDelta {
  * @throws {ModelProtocolError} No message, or calls that cannot be answered one
  * by one: without a name, without an id or with an id that occurs twice.
  */
-export function requireCompleted(event: ModelResponseCompleted): ModelResponseCompleted {
+export function requireCompleted(
+  event: ModelResponseCompleted,
+): ModelResponseCompleted {
   const message = event?.message;
   if (
-    !isJsonObject(message) || !(message.content === null || typeof message.content === "string") ||
+    !isJsonObject(message) ||
+    !(message.content === null || typeof message.content === "string") ||
     !Array.isArray(message.toolCalls)
   ) {
-    throw new ModelProtocolError("The completed response holds no assistant message");
+    throw new ModelProtocolError(
+      "The completed response holds no assistant message",
+    );
   }
   const ids = new Set<string>();
   for (const call of message.toolCalls) {
@@ -72,9 +83,13 @@ export function requireCompleted(event: ModelResponseCompleted): ModelResponseCo
     if (typeof call.id !== "string" || call.id === "") {
       throw new ModelProtocolError(`The call of tool "${call.name}" has no id`);
     }
-    if (ids.has(call.id)) throw new ModelProtocolError(`The call id "${call.id}" occurs twice`);
+    if (ids.has(call.id)) {
+      throw new ModelProtocolError(`The call id "${call.id}" occurs twice`);
+    }
     if (typeof call.arguments !== "string") {
-      throw new ModelProtocolError(`The arguments of call "${call.id}" are no text`);
+      throw new ModelProtocolError(
+        `The arguments of call "${call.id}" are no text`,
+      );
     }
     ids.add(call.id);
   }
@@ -84,5 +99,7 @@ export function requireCompleted(event: ModelResponseCompleted): ModelResponseCo
 
 /** The error for a stream that ended without its completed response. */
 export function incompleteStream(): ModelProtocolError {
-  return new ModelProtocolError("The model stream ended without a completed response");
+  return new ModelProtocolError(
+    "The model stream ended without a completed response",
+  );
 }

@@ -1,5 +1,9 @@
 import type { JsonObject } from "../base/json.ts";
-import { type AgentMessage, PROVIDER_DATA_KEY, replayOf } from "../messages/message.ts";
+import {
+  type AgentMessage,
+  PROVIDER_DATA_KEY,
+  replayOf,
+} from "../messages/message.ts";
 
 /** What a provider gave along with an answer and wants back. */
 export interface ProviderData {
@@ -13,7 +17,10 @@ const origins = new WeakMap<AgentMessage, AgentMessage>();
 const none: JsonObject = Object.freeze({});
 
 /** Remembers which message of the history a projected one was made from. */
-export function rememberOrigin(projected: AgentMessage, origin: AgentMessage): void {
+export function rememberOrigin(
+  projected: AgentMessage,
+  origin: AgentMessage,
+): void {
   if (projected !== origin) origins.set(projected, origin);
 }
 

@@ -1,0 +1,488 @@
+import { toCancelledError } from "../base/abort.ts";
+import { AgentConfigurationError } from "../base/errors.ts";
+import { frozenCopy } from "../base/freeze.ts";
+import type { JsonValue } from "../base/json.ts";
+import { requireText } from "../base/require.ts";
+import type { CompactionResult, Compactor } from "../context/compaction.ts";
+import { flattenSinks } from "../events/sink.ts";
+import type { AgentInfo } from "../messages/agent_info.ts";
+import {
+  contentText,
+  requireTask,
+  type TaskInput,
+} from "../messages/content.ts";
+import type { ControlInput, ControlInputKind } from "../messages/control.ts";
+import type { AgentMessage } from "../messages/message.ts";
+import {
+  type AgentRunResult,
+  throwIfNotCompleted,
+} from "../messages/result.ts";
+import type { AgentStateView } from "../messages/state.ts";
+import type { OpenAIFunctionTool } from "../messages/tool.ts";
+import type {
+  AgentLike,
+  AgentRunStream,
+  RunOptions,
+} from "../pipeline/agent_like.ts";
+import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
+import { runStream } from "../pipeline/run_stream.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+import type { StepOutcome } from "../tools/outcome.ts";
+import { ToolRuntime } from "../tools/runtime.ts";
+import { compactAlone } from "./compaction.ts";
+import {
+  type ContinueRejectedReason,
+  conversationRefusal,
+} from "./continuation.ts";
+import type { AgentCore } from "./core.ts";
+import { AgentBusyError } from "./errors.ts";
+import type { FollowUpHandle } from "./follow_up.ts";
+import { type AgentLifecycle, AgentResources } from "./lifecycle.ts";
+import { loadHistoryAlone } from "./loaded_history.ts";
+import {
+  type AgentConfig,
+  type AgentOptions,
+  resolveOptions,
+} from "./options.ts";
+import { type OperationOptions, RunChain, type Wanted } from "./run_chain.ts";
+import { AgentState } from "./state.ts";
+import type { SteeringReceipt } from "./steering.ts";
+
+/** Options of a shutdown. */
+export interface ShutdownOptions {
+  /** Aborts what is active first, with this reason; without it the shutdown waits. */
+  readonly abort?: string;
+}
+
+/** Options of an explicit compaction. */
+export interface CompactOptions {
+  /** Used instead of the configured one. */
+  readonly compactor?: Compactor;
+  /** Aborts the compaction. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * An agent: a conversation, a model, tools, and the loop between them.
+ *
+ * Runs of one agent happen one after the other, in the order of the calls, on
+ * one growing conversation. Resources are started by the first operation and
+ * stay started until `shutdown()`. What can be said to be wrong at once is
+ * thrown; whatever goes wrong in a run becomes part of its result.
+ *
+ * @example Ask, with a tool
+ * ```ts
+ * import { Agent, defineTool } from "@ejagent/core";
+ * import { calls, ScriptedModel, text } from "@ejagent/core/testing";
+ * import { equal } from "node:assert/strict";
+ *
+ * const add = defineTool({
+ *   name: "add",
+ *   description: "Adds two numbers.",
+ *   parameters: {
+ *     type: "object",
+ *     properties: { left: { type: "number" }, right: { type: "number" } },
+ *     required: ["left", "right"],
+ *   },
+ *   effect: "read_only",
+ *   execute: ({ left, right }) => ({ sum: left + right }),
+ * });
+ * const model = new ScriptedModel([
+ *   calls([{ name: "add", arguments: { left: 19, right: 23 } }]),
+ *   text("It is 42."),
+ * ]);
+ * const agent = new Agent({ agentId: "calculator", model, tools: [add] });
+ *
+ * equal(await agent.runText("What is 19 + 23?"), "It is 42.");
+ * await agent.shutdown();
+ * ```
+ */
+export class Agent implements AgentLike, AsyncDisposable {
+  readonly #core: AgentCore;
+  readonly #resources: AgentResources;
+  readonly #chain: RunChain;
+  readonly #middleware: Middleware[];
+
+  /**
+   * Checks the options; starts nothing and touches nothing outside.
+   *
+   * @throws {TypeError} An option has the wrong type.
+   * @throws {RangeError} An option is blank or out of range.
+   * @throws {ToolDefinitionError} A tool is defined wrongly, or two of one list share a name.
+   * @throws {AgentConfigurationError} Middleware that wraps nothing, or clashing providers.
+   */
+  constructor(options: AgentOptions) {
+    const config = resolveOptions(options);
+    this.#middleware = [...config.middleware];
+    this.#core = coreOf(config, this.#middleware);
+    this.#resources = new AgentResources(this.#core);
+    this.#chain = new RunChain(this.#core, this.#resources);
+  }
+
+  /** Stable id of the agent. */
+  get agentId(): string {
+    return this.#core.config.agentId;
+  }
+
+  /** Who the agent is. */
+  get info(): AgentInfo {
+    return this.#core.info;
+  }
+
+  /** A live, read-only view of what the agent remembers; always the same object. */
+  get state(): AgentStateView {
+    return this.#core.state.view;
+  }
+
+  /** The conversation, oldest first: a frozen snapshot of frozen messages. */
+  get messages(): readonly AgentMessage[] {
+    return this.#core.state.conversation.messages;
+  }
+
+  /** The tools as the model sees them now. */
+  get tools(): readonly OpenAIFunctionTool[] {
+    return this.#core.tools.tools;
+  }
+
+  /** The definitions behind {@linkcode tools}. */
+  get toolDefinitions(): readonly ToolDefinition[] {
+    return this.#core.tools.toolDefinitions;
+  }
+
+  /** What the agent's resources are doing. */
+  get lifecycle(): AgentLifecycle {
+    const { status } = this.#resources;
+    return status === "ready" && this.#chain.operation !== null
+      ? "running"
+      : status;
+  }
+
+  /** Steering inputs that wait; 0 without an active run. */
+  get pendingSteeringCount(): number {
+    return this.#chain.operation?.steering.size ?? 0;
+  }
+
+  /** Follow-ups whose runs have not begun. */
+  get pendingFollowUpCount(): number {
+    return this.#chain.pendingFollowUpCount;
+  }
+
+  /** Why `continueRun` would be refused now; null if it would not. */
+  get continueRejectionReason(): ContinueRejectedReason | null {
+    const { state } = this.#core;
+    return this.#chain.continueRefusal ??
+      conversationRefusal(state.lastRunResult, state.conversation.messages);
+  }
+
+  /** True if `continueRun` would not be refused now. */
+  get canContinue(): boolean {
+    return this.continueRejectionReason === null;
+  }
+
+  /** A detached copy of what context providers keep, by source id. */
+  get providerState(): Readonly<
+    Record<string, Readonly<Record<string, JsonValue>>>
+  > {
+    return frozenCopy(Object.fromEntries(this.#core.providerStates));
+  }
+
+  /**
+   * Appends middleware, inside what is there already.
+   *
+   * @returns The agent.
+   * @throws {AgentConfigurationError} It wraps nothing, or the agent was started before.
+   */
+  use(...middleware: Middleware[]): this {
+    if (this.#resources.status !== "new") {
+      throw new AgentConfigurationError(
+        "Middleware can be added only before the first start-up",
+      );
+    }
+    this.#middleware.push(...middleware.map(requireMiddleware));
+    return this;
+  }
+
+  /**
+   * Runs a task and waits for its result.
+   *
+   * Waits its turn behind earlier operations. A text is used as it is.
+   *
+   * @returns The result, whatever its status.
+   * @throws {TypeError} The task is neither a text nor a list of content parts.
+   * @throws {RangeError} The task is blank.
+   * @throws {AgentCancelledError} `signal` aborted before the run began.
+   * @throws {AgentStartupError} The agent's resources could not be started.
+   * @throws {AgentShuttingDownError} The agent is shutting down.
+   * @throws {AgentReentrancyError} Called from inside a run of this agent.
+   */
+  async run(
+    task: TaskInput,
+    options: RunOptions = {},
+  ): Promise<AgentRunResult> {
+    return await this.#chain.launch(
+      { kind: "task", task: requireTask(task) },
+      options,
+    ).result;
+  }
+
+  /**
+   * Runs a task and shows its events.
+   *
+   * @throws {TypeError} The task is neither a text nor a list of content parts.
+   * @throws {RangeError} The task is blank.
+   */
+  stream(task: TaskInput, options: RunOptions = {}): AgentRunStream {
+    const wanted: Wanted = { kind: "task", task: requireTask(task) };
+    return runStream((observe) => this.#chain.launch(wanted, options, observe));
+  }
+
+  /**
+   * Runs a task and returns its output.
+   *
+   * @throws {AgentRunError} The run did not complete.
+   */
+  async runText(task: TaskInput, options: RunOptions = {}): Promise<string> {
+    return throwIfNotCompleted(await this.run(task, options)).output ?? "";
+  }
+
+  /**
+   * Goes on without a new task.
+   *
+   * @throws {ContinueRejectedError} The agent is active, or its last run cannot be continued.
+   */
+  async continueRun(options: RunOptions = {}): Promise<AgentRunResult> {
+    return await this.#chain.launch({ kind: "continue" }, options).result;
+  }
+
+  /** Goes on without a new task and shows the events; refusals meet the reader. */
+  continueStream(options: RunOptions = {}): AgentRunStream {
+    return runStream((observe) =>
+      this.#chain.launch({ kind: "continue" }, options, observe)
+    );
+  }
+
+  /**
+   * Aborts what is active: a run, a compaction or a dispatched tool.
+   *
+   * @returns True if that changed anything; false without an active operation, after an
+   * earlier abort, and once the outcome is decided.
+   */
+  abort(reason?: string): boolean {
+    return this.#chain.operation?.abort(toCancelledError(reason)) ?? false;
+  }
+
+  /**
+   * Says something into the active run; it reaches the model with the next request.
+   *
+   * @throws {TypeError} No text.
+   * @throws {RangeError} Blank.
+   */
+  steer(content: string): SteeringReceipt {
+    const text = requireText("The steering text", content);
+    return this.#chain.steer(this.#control("steering", { content: text }));
+  }
+
+  /**
+   * Queues a task behind the active run.
+   *
+   * @throws {TypeError} Neither a text nor a list of content parts.
+   * @throws {RangeError} Blank.
+   */
+  followUp(task: TaskInput): FollowUpHandle {
+    const wanted = requireTask(task);
+    return this.#chain.followUp(this.#control("follow_up", {
+      content: contentText(wanted).trim(),
+      ...(typeof wanted !== "string" && { parts: wanted }),
+    }));
+  }
+
+  /** Resolves when nothing is active or queued; never rejects. */
+  waitForIdle(): Promise<void> {
+    return this.#chain.whenIdle();
+  }
+
+  /**
+   * Starts the agent's resources; nothing if they are started.
+   *
+   * @throws What failed, after everything that was started has been shut down again.
+   */
+  async startup(): Promise<void> {
+    await this.#chain.alone(async () => {
+      if (this.#resources.status === "ready") return;
+      await this.#resources.startup();
+      await loadHistoryAlone(this.#core, "startup");
+    });
+  }
+
+  /**
+   * Discards waiting follow-ups at once, waits for what is active and stops the resources.
+   *
+   * The agent can be used again afterwards.
+   *
+   * @throws {AgentShutdownError} Something failed to stop.
+   */
+  async shutdown(options: ShutdownOptions = {}): Promise<void> {
+    await this.#chain.shutDown(() => this.#resources.shutdown(), options.abort);
+  }
+
+  /** Shuts the agent down. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutdown();
+  }
+
+  /**
+   * Executes one tool through the agent's middleware, without a run.
+   *
+   * @returns What the tool came to; what it throws is thrown.
+   * @throws {UnknownToolError} No tool has that name.
+   */
+  async dispatch(
+    toolName: string,
+    args: Readonly<Record<string, unknown>>,
+    options: OperationOptions = {},
+  ): Promise<StepOutcome> {
+    return await this.#chain.operate(
+      "dispatch",
+      options,
+      async (operation, scope) => {
+        await this.#resources.startup();
+        return await this.#core.tools.dispatch({
+          toolName,
+          arguments: args,
+          cancellation: operation.cancellation,
+          agent: this.info,
+          state: this.state,
+          scope,
+        });
+      },
+    );
+  }
+
+  /**
+   * Summarises the older part of the conversation.
+   *
+   * @returns What came of it; failures and aborts are results, not errors.
+   * @throws {AgentConfigurationError} No compactor, or no compaction policy.
+   */
+  async compact(options: CompactOptions = {}): Promise<CompactionResult> {
+    const compactor = options.compactor ?? this.#core.config.compactor;
+    const policy = this.#core.config.compactionPolicy;
+    if (compactor === null) {
+      throw new AgentConfigurationError(
+        "compact() needs a compactor; pass or configure one",
+      );
+    }
+    if (policy === null) {
+      throw new AgentConfigurationError(
+        "compact() needs a compactionPolicy in the agent's options",
+      );
+    }
+    return await this.#chain.operate(
+      "compaction",
+      options,
+      async (operation) => {
+        await this.#resources.startup();
+        await loadHistoryAlone(this.#core, "compaction");
+        return await compactAlone(this.#core, { compactor, policy, operation });
+      },
+    );
+  }
+
+  /**
+   * Starts the conversation over.
+   *
+   * @param history Messages behind the agent's own system messages; copied.
+   * @throws {AgentBusyError} Something is active or queued.
+   */
+  reset(history: readonly AgentMessage[] = []): void {
+    this.#requireIdle("reset()");
+    this.#core.state.reset(history);
+    this.#core.providerStates.clear();
+  }
+
+  /**
+   * Puts back what context providers keep.
+   *
+   * @param value What {@linkcode providerState} gave.
+   * @throws {AgentBusyError} Something is active or queued.
+   */
+  restoreProviderState(
+    value: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>,
+  ): void {
+    this.#requireIdle("restoreProviderState()");
+    const { providerStates } = this.#core;
+    providerStates.clear();
+    for (const [sourceId, state] of Object.entries(value)) {
+      providerStates.set(sourceId, structuredClone(state));
+    }
+  }
+
+  #control(
+    kind: ControlInputKind,
+    input: Pick<ControlInput, "content" | "parts">,
+  ): ControlInput {
+    return Object.freeze({
+      inputId: this.#core.config.ids.next(),
+      kind,
+      ...input,
+    });
+  }
+
+  #requireIdle(what: string): void {
+    if (this.#chain.busy) {
+      throw new AgentBusyError(
+        `${what} needs an idle agent; wait for agent "${this.agentId}" with waitForIdle() first`,
+      );
+    }
+  }
+}
+
+function coreOf(
+  config: AgentConfig,
+  middleware: readonly Middleware[],
+): AgentCore {
+  return {
+    config,
+    info: infoOf(config),
+    state: new AgentState(config.systemMessages),
+    tools: new ToolRuntime({
+      handlers: config.handlers,
+      // Read at start-up, so that use() can still add to it.
+      get layers() {
+        return middleware.filter((entry) => canBeActive(config, entry));
+      },
+      clock: config.clock,
+      logger: config.logger,
+      parallelToolCalls: config.runtimePolicy.parallelToolCalls,
+      maxParallelToolCalls: config.runtimePolicy.maxParallelToolCalls,
+      maxRepeatedToolCalls: config.runtimePolicy.maxRepeatedToolCalls,
+    }),
+    sinks: flattenSinks([
+      ...(config.history.sink === undefined ? [] : [config.history.sink]),
+      ...(config.eventSink === null ? [] : [config.eventSink]),
+    ]),
+    agentLayers: [],
+    modelLayers: [],
+    providerStates: new Map(),
+  };
+}
+
+function infoOf(config: AgentConfig): AgentInfo {
+  const { target } = config.model;
+  const { conversationId } = config.history;
+  return Object.freeze({
+    agentId: config.agentId,
+    ...(config.name !== null && { name: config.name }),
+    ...(config.description !== null && { description: config.description }),
+    ...(target !== undefined && { provider: target.provider }),
+    ...(target?.model !== undefined && { model: target.model }),
+    ...(conversationId !== undefined && { conversationId }),
+    remote: false,
+  });
+}
+
+// Middleware for tools alone is left out where no tool can ever appear.
+function canBeActive(config: AgentConfig, entry: Middleware): boolean {
+  return entry.aroundRun !== undefined || entry.aroundModel !== undefined ||
+    config.handlers.length > 0 || config.contextProviders.length > 0;
+}

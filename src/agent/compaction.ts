@@ -1,0 +1,111 @@
+import { EventEmitter } from "../events/emitter.ts";
+import type { CompactionPolicy } from "../context/budget.ts";
+import type {
+  CompactionResult,
+  CompactionTrigger,
+  Compactor,
+} from "../context/compaction.ts";
+import { CompactionRuntime } from "../context/compaction.ts";
+import type { CompactionPreparation } from "../context/prepare.ts";
+import { runResult } from "../messages/result.ts";
+import { withDeadline } from "../base/deadline.ts";
+import { errorText } from "../base/errors.ts";
+import type { ActiveRun } from "./active_run.ts";
+import type { AgentCore } from "./core.ts";
+import { historyRunAlone } from "./loaded_history.ts";
+import type { Operation } from "./operation.ts";
+
+/**
+ * Compacts the history inside a run.
+ *
+ * @param preparation Plan of the pressure check; null to make a fresh one.
+ * @returns What came of it; null if the agent has no parts for it.
+ */
+export async function compactInRun(
+  run: ActiveRun,
+  trigger: CompactionTrigger,
+  preparation: CompactionPreparation | null,
+): Promise<CompactionResult | null> {
+  const { compactor } = run.core.config;
+  const runtime = run.compaction;
+  if (runtime === null || compactor === null) return null;
+  run.phase = "compaction";
+  const result = await runtime.compact({
+    compactor,
+    trigger,
+    cancellation: run.cancellation,
+    ...(preparation !== null && { preparation }),
+  });
+  run.usage.compacted(result.usage);
+  if (result.status === "completed") run.compacted = true;
+  return result;
+}
+
+/** What an explicit compaction needs. */
+export interface CompactionParts {
+  /** Writes the summary. */
+  readonly compactor: Compactor;
+  /** Plans the cut. */
+  readonly policy: CompactionPolicy;
+  /** The operation that it is. */
+  readonly operation: Operation;
+}
+
+/** Compacts the history outside any run, with an event sequence of its own. */
+export async function compactAlone(
+  core: AgentCore,
+  parts: CompactionParts,
+): Promise<CompactionResult> {
+  const { config, state } = core;
+  const { cancellation } = parts.operation;
+  const runId = config.ids.next();
+  const emitter = new EventEmitter({
+    agentId: config.agentId,
+    runId,
+    sinks: core.sinks,
+    observe: undefined,
+    cancellation,
+    sinkTimeoutMs: config.sinkTimeoutMs,
+    clock: config.clock,
+    logger: config.logger,
+  });
+  const runtime = new CompactionRuntime({
+    conversation: state.conversation,
+    policy: parts.policy,
+    ids: config.ids,
+    emit: (event) => emitter.emit(event),
+  });
+  const result = await runtime.compact({
+    compactor: parts.compactor,
+    trigger: "explicit",
+    cancellation,
+  });
+  if (result.status === "completed") await saveCompaction(core, runId);
+  return result;
+}
+
+/** Lets the history provider keep the shorter conversation. */
+async function saveCompaction(core: AgentCore, runId: string): Promise<void> {
+  const { history, clock, providerTimeoutMs: ms, logger } = core.config;
+  const { conversation, lastRunResult } = core.state;
+  if (history.save === undefined) return;
+  const what = `save of history provider "${history.sourceId}"`;
+  const outcome = {
+    result: lastRunResult ?? runResult({ stopReason: "text_response" }),
+    messages: [],
+    conversation: conversation.messages.slice(conversation.systemCount),
+    compacted: true,
+  };
+  try {
+    await withDeadline(
+      (signal) =>
+        history.save!(
+          historyRunAlone(core, { kind: "compaction", runId, signal }),
+          outcome,
+        ),
+      { clock, ms, what },
+    );
+  } catch (error) {
+    logger.warn(`${what} failed`, { error: errorText(error) });
+  }
+}

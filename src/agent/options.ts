@@ -1,0 +1,272 @@
+import { AgentConfigurationError } from "../base/errors.ts";
+import {
+  type Clock,
+  consoleLogger,
+  type IdSource,
+  type Logger,
+} from "../base/ports.ts";
+import { randomIds, systemClock } from "../base/ports.ts";
+import {
+  requireInteger,
+  requireMember,
+  requireMethods,
+  requireNumber,
+  requireText,
+} from "../base/require.ts";
+import { AgentContextBuilder } from "../context/builder.ts";
+import type { CompactionPolicy } from "../context/budget.ts";
+import {
+  type AutoCompactionPolicy,
+  autoCompactionPolicy,
+  type Compactor,
+  requireAutoCompactionParts,
+} from "../context/compaction.ts";
+import type { MessageTokenEstimator } from "../context/estimator.ts";
+import type { SkillCatalog } from "../context/skills.ts";
+import type { AgentEventSink } from "../events/sink.ts";
+import { type AgentMessage, systemMessage } from "../messages/message.ts";
+import type { ModelAdapter } from "../model/adapter.ts";
+import type { ContextProvider } from "../pipeline/context_provider.ts";
+import {
+  type HistoryProvider,
+  InMemoryHistoryProvider,
+} from "../pipeline/history.ts";
+import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
+import { toHandlers, type ToolInput } from "../tools/define_tool.ts";
+import type { ToolHandler } from "../tools/handler.ts";
+import type { BehaviorHook } from "./behavior.ts";
+import type { FollowUpFailurePolicy } from "./follow_up.ts";
+import {
+  DEFAULT_SYSTEM_PROMPT,
+  EXPLICIT_FINISH_PROTOCOL_PROMPT,
+  TOOL_PROTOCOL_PROMPT,
+} from "./prompts.ts";
+import { createRuntimePolicy, type RuntimePolicy } from "./runtime_policy.ts";
+
+/** How an agent is made. Lists are copied; the objects in them stay the caller's. */
+export interface AgentOptions {
+  /** Stable id, stamped on every event; trimmed. */
+  readonly agentId: string;
+  /** Talks to the model; started and shut down by the agent. */
+  readonly model: ModelAdapter;
+  /** Shown instead of the id. */
+  readonly name?: string;
+  /** What the agent is for. */
+  readonly description?: string;
+  /** First system message; the empty string leaves it out. @default {DEFAULT_SYSTEM_PROMPT} */
+  readonly systemPrompt?: string;
+  /** What `defineTool` made, handlers, or lists of them; in the order the model sees them. */
+  readonly tools?: readonly ToolInput[];
+  /** Wraps runs, model requests and tool calls; the first is the outermost. */
+  readonly middleware?: readonly Middleware[];
+  /** Asked after each turn that did not end the run, in order. */
+  readonly behaviorHooks?: readonly BehaviorHook[];
+  /** Instructions that can be made active by name. */
+  readonly skills?: SkillCatalog;
+  /** Where the conversation comes from and goes to. @default {new InMemoryHistoryProvider()} */
+  readonly history?: HistoryProvider;
+  /** Add context to each run, in order. */
+  readonly contextProviders?: readonly ContextProvider[];
+  /** Makes requests of the history. @default {new AgentContextBuilder()} */
+  readonly contextBuilder?: AgentContextBuilder;
+  /** Measures requests against a budget and plans compactions. */
+  readonly compactionPolicy?: CompactionPolicy;
+  /** Lets runs compact by themselves; needs `compactionPolicy` and `compactor`. */
+  readonly autoCompactionPolicy?: Partial<AutoCompactionPolicy>;
+  /** Writes summaries. */
+  readonly compactor?: Compactor;
+  /** Replaces the token estimate. */
+  readonly contextTokenEstimator?: MessageTokenEstimator;
+  /** Limits and switches of every run. */
+  readonly runtimePolicy?: Partial<RuntimePolicy>;
+  /** Observes all runs. */
+  readonly eventSink?: AgentEventSink;
+  /** Steering inputs that may wait at a time. @default {16} */
+  readonly steeringQueueCapacity?: number;
+  /** Follow-ups that may wait at a time. @default {16} */
+  readonly followUpQueueCapacity?: number;
+  /** What happens to waiting follow-ups when a run does not complete. @default {"discard"} */
+  readonly followUpFailurePolicy?: FollowUpFailurePolicy;
+  /** Milliseconds one call of a sink may take; omitted means no bound. */
+  readonly sinkTimeoutMs?: number;
+  /** Milliseconds that each `afterRun` and `save` may take. @default {10000} */
+  readonly providerTimeoutMs?: number;
+  /** System message in the first request of a continue run; never stored. */
+  readonly continuePrompt?: string;
+  /** Told what was contained. @default {warnings to the console} */
+  readonly logger?: Logger;
+  /** Supplies time. @default {the platform's clock} */
+  readonly clock?: Clock;
+  /** Supplies ids. @default {random UUIDs without dashes} */
+  readonly ids?: IdSource;
+}
+
+/** Checked options with their defaults; `null` stands for what was left out. */
+export interface AgentConfig {
+  readonly agentId: string;
+  readonly model: ModelAdapter;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly handlers: readonly ToolHandler[];
+  readonly middleware: readonly Middleware[];
+  readonly behaviorHooks: readonly BehaviorHook[];
+  readonly skills: SkillCatalog | null;
+  readonly history: HistoryProvider;
+  readonly contextProviders: readonly ContextProvider[];
+  readonly contextBuilder: AgentContextBuilder;
+  readonly compactionPolicy: CompactionPolicy | null;
+  readonly autoCompactionPolicy: AutoCompactionPolicy | null;
+  readonly compactor: Compactor | null;
+  readonly contextTokenEstimator: MessageTokenEstimator | null;
+  readonly runtimePolicy: RuntimePolicy;
+  readonly eventSink: AgentEventSink | null;
+  readonly steeringQueueCapacity: number;
+  readonly followUpQueueCapacity: number;
+  readonly followUpFailurePolicy: FollowUpFailurePolicy;
+  readonly sinkTimeoutMs: number | null;
+  readonly providerTimeoutMs: number;
+  readonly continuePrompt: string | null;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** The system messages that every history of the agent begins with. */
+  readonly systemMessages: readonly AgentMessage[];
+}
+
+const failurePolicies: Readonly<Record<FollowUpFailurePolicy, true>> = {
+  discard: true,
+  continue: true,
+};
+
+/**
+ * Checks options; touches nothing outside.
+ *
+ * @throws {TypeError} A member has the wrong type.
+ * @throws {RangeError} A member is blank or out of range, or automatic compaction lacks its parts.
+ * @throws {AgentConfigurationError} Middleware that wraps nothing, or providers that share a source id.
+ */
+export function resolveOptions(options: AgentOptions): AgentConfig {
+  const agentId = requireText("agentId", options.agentId);
+  requireMethods("model", options.model, ["complete"]);
+  const runtimePolicy = createRuntimePolicy(options.runtimePolicy);
+  const handlers = toHandlers(options.tools ?? []);
+  const history = options.history ?? new InMemoryHistoryProvider();
+  const contextProviders = Object.freeze([...options.contextProviders ?? []]);
+  requireUniqueSources([history, ...contextProviders]);
+  return Object.freeze({
+    agentId,
+    model: options.model,
+    name: options.name ?? null,
+    description: options.description ?? null,
+    handlers,
+    middleware: Object.freeze(
+      (options.middleware ?? []).map(requireMiddleware),
+    ),
+    behaviorHooks: Object.freeze(
+      (options.behaviorHooks ?? []).map(requireHook),
+    ),
+    skills: options.skills ?? null,
+    history,
+    contextProviders,
+    contextBuilder: options.contextBuilder ?? new AgentContextBuilder(),
+    compactionPolicy: options.compactionPolicy ?? null,
+    autoCompactionPolicy: requireAutoCompaction(options),
+    compactor: options.compactor ?? null,
+    contextTokenEstimator: options.contextTokenEstimator ?? null,
+    runtimePolicy,
+    eventSink: options.eventSink === undefined
+      ? null
+      : requireSink(options.eventSink),
+    steeringQueueCapacity: capacity(
+      "steeringQueueCapacity",
+      options.steeringQueueCapacity,
+    ),
+    followUpQueueCapacity: capacity(
+      "followUpQueueCapacity",
+      options.followUpQueueCapacity,
+    ),
+    followUpFailurePolicy: requireMember(
+      "followUpFailurePolicy",
+      options.followUpFailurePolicy ?? "discard",
+      failurePolicies,
+    ),
+    sinkTimeoutMs: options.sinkTimeoutMs === undefined
+      ? null
+      : requireNumber("sinkTimeoutMs", options.sinkTimeoutMs, 0),
+    providerTimeoutMs: requireNumber(
+      "providerTimeoutMs",
+      options.providerTimeoutMs ?? 10_000,
+      0,
+    ),
+    continuePrompt: options.continuePrompt ?? null,
+    logger: options.logger ?? consoleLogger,
+    clock: options.clock ?? systemClock,
+    ids: options.ids ?? randomIds,
+    systemMessages: systemMessages(
+      options.systemPrompt ?? DEFAULT_SYSTEM_PROMPT,
+      handlers.length > 0,
+      runtimePolicy.requireExplicitFinish,
+    ),
+  });
+}
+
+function systemMessages(
+  prompt: string,
+  hasTools: boolean,
+  explicitFinish: boolean,
+): readonly AgentMessage[] {
+  if (typeof prompt !== "string") {
+    throw new TypeError("systemPrompt must be a string");
+  }
+  const texts = [
+    prompt,
+    hasTools ? TOOL_PROTOCOL_PROMPT : "",
+    explicitFinish ? EXPLICIT_FINISH_PROTOCOL_PROMPT : "",
+  ];
+  return Object.freeze(texts.filter((text) => text !== "").map(systemMessage));
+}
+
+function capacity(name: string, value: number | undefined): number {
+  return requireInteger(name, value ?? 16, 1);
+}
+
+function requireHook(hook: BehaviorHook): BehaviorHook {
+  requireMethods("A behavior hook", hook, ["afterTurn"]);
+  return hook;
+}
+
+function requireSink(sink: AgentEventSink): AgentEventSink {
+  requireMethods("eventSink", sink, ["emit"]);
+  return sink;
+}
+
+function requireAutoCompaction(
+  options: AgentOptions,
+): AutoCompactionPolicy | null {
+  if (options.autoCompactionPolicy === undefined) return null;
+  const policy = autoCompactionPolicy(options.autoCompactionPolicy);
+  requireAutoCompactionParts(policy, {
+    policy: options.compactionPolicy,
+    compactor: options.compactor,
+  });
+  return policy;
+}
+
+function requireUniqueSources(
+  providers: readonly { readonly sourceId: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { sourceId } of providers) {
+    if (typeof sourceId !== "string" || sourceId.trim() === "") {
+      throw new AgentConfigurationError(
+        "Every history and context provider needs a sourceId",
+      );
+    }
+    if (seen.has(sourceId)) {
+      throw new AgentConfigurationError(
+        `The sourceId "${sourceId}" is used by two providers`,
+      );
+    }
+    seen.add(sourceId);
+  }
+}

@@ -1,0 +1,88 @@
+import {
+  requireBoolean,
+  requireInteger,
+  requireNumber,
+} from "../base/require.ts";
+
+/** Limits and switches of every run of an agent. */
+export interface RuntimePolicy {
+  /** Turns that a run may take, at least 1. */
+  readonly maxSteps: number;
+  /** Consecutive answers without a call that end a run which must finish explicitly, at least 1. */
+  readonly maxNoToolResponses: number;
+  /** The n-th identical call in a row ends the run, at least 2; `Infinity` switches the guard off. */
+  readonly maxRepeatedToolCalls: number;
+  /** Tokens after which no further turn begins, at least 1; null for no budget. */
+  readonly maxRunTokens: number | null;
+  /** True if only a tool can complete a run. */
+  readonly requireExplicitFinish: boolean;
+  /** True if neighbouring read-only calls of one answer run at the same time. */
+  readonly parallelToolCalls: boolean;
+  /** Calls that run at the same time, at least 1; null for no limit. */
+  readonly maxParallelToolCalls: number | null;
+  /** Milliseconds that abandoned work gets to clean up after an abort, one budget per abort. */
+  readonly abortGraceMs: number;
+}
+
+/**
+ * Checks limits and fills in the defaults.
+ *
+ * Defaults: `maxSteps` 20, `maxNoToolResponses` 3, `maxRepeatedToolCalls` 3,
+ * `maxRunTokens` null, `requireExplicitFinish` false, `parallelToolCalls` false,
+ * `maxParallelToolCalls` null, `abortGraceMs` 1000.
+ *
+ * @throws {TypeError} A member has the wrong type.
+ * @throws {RangeError} A member is below its minimum.
+ *
+ * @example Allow longer runs
+ * ```ts
+ * import { createRuntimePolicy } from "@ejagent/core";
+ * import { equal } from "node:assert/strict";
+ *
+ * equal(createRuntimePolicy({ maxSteps: 50 }).maxSteps, 50);
+ * ```
+ *
+ * @see EJAgent Core 0.6.0, runtime policy, for the defaults.
+ */
+export function createRuntimePolicy(
+  policy: Partial<RuntimePolicy> = {},
+): RuntimePolicy {
+  return Object.freeze({
+    maxSteps: requireInteger("maxSteps", policy.maxSteps ?? 20, 1),
+    maxNoToolResponses: requireInteger(
+      "maxNoToolResponses",
+      policy.maxNoToolResponses ?? 3,
+      1,
+    ),
+    maxRepeatedToolCalls: policy.maxRepeatedToolCalls === Infinity
+      ? Infinity
+      : requireInteger(
+        "maxRepeatedToolCalls",
+        policy.maxRepeatedToolCalls ?? 3,
+        2,
+      ),
+    maxRunTokens: optionalInteger("maxRunTokens", policy.maxRunTokens),
+    requireExplicitFinish: requireBoolean(
+      "requireExplicitFinish",
+      policy.requireExplicitFinish ?? false,
+    ),
+    parallelToolCalls: requireBoolean(
+      "parallelToolCalls",
+      policy.parallelToolCalls ?? false,
+    ),
+    maxParallelToolCalls: optionalInteger(
+      "maxParallelToolCalls",
+      policy.maxParallelToolCalls,
+    ),
+    abortGraceMs: requireNumber("abortGraceMs", policy.abortGraceMs ?? 1000, 0),
+  });
+}
+
+function optionalInteger(
+  name: string,
+  value: number | null | undefined,
+): number | null {
+  return value === null || value === undefined
+    ? null
+    : requireInteger(name, value, 1);
+}

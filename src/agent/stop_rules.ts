@@ -1,0 +1,221 @@
+import { abortReasonText } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import type { AssistantMessage } from "../messages/message.ts";
+import {
+  type FailureCode,
+  type FailurePhase,
+  type RunFailure,
+  runFailure,
+  type StopReason,
+} from "../messages/result.ts";
+import {
+  ContextOverflowError,
+  ModelProtocolError,
+  ModelProviderError,
+} from "../model/errors.ts";
+import type { ToolTurnOutcome } from "../tools/turn.ts";
+import type { ActiveRun } from "./active_run.ts";
+import { BehaviorHookError } from "./behavior.ts";
+
+/** The decision that a run is over. */
+export interface Stop {
+  /** Why. */
+  readonly stopReason: StopReason;
+  /** Output of the run. */
+  readonly output?: string | null;
+  /** What went wrong. */
+  readonly error?: string;
+  /** Facts of a failure. */
+  readonly failure?: RunFailure;
+}
+
+/** The stop of an aborted run. */
+export function abortStop(run: ActiveRun): Stop {
+  return {
+    stopReason: "external_abort",
+    error: abortReasonText(run.cancellation.reason),
+  };
+}
+
+/** Stops before another turn if the budget is spent or cannot be judged. */
+export function budgetStop(run: ActiveRun): Stop | null {
+  const { usage } = run;
+  const limit = run.core.config.runtimePolicy.maxRunTokens;
+  if (limit === null || usage.requestCount === 0) return null;
+  if (usage.missingRequestCount > 0) {
+    return failed("usage_unavailable", "control", "budget_exceeded", {
+      message:
+        `${usage.missingRequestCount} model request(s) did not report their usage, so the ` +
+        `budget of ${limit} tokens cannot be kept`,
+    });
+  }
+  if (usage.spentTokens < limit) return null;
+  return failed("token_budget_exceeded", "control", "budget_exceeded", {
+    message: `The run has spent ${usage.spentTokens} of ${limit} tokens`,
+  });
+}
+
+/** The stop of a run whose turns are used up. */
+export function maxStepsStop(run: ActiveRun): Stop {
+  const { config } = run.core;
+  return failed("max_steps", "control", "limit_exceeded", {
+    message:
+      `Agent "${config.agentId}" reached the limit of ${config.runtimePolicy.maxSteps} turns`,
+  });
+}
+
+/**
+ * Judges an answer without tool calls.
+ *
+ * @returns The stop, or null if another turn follows.
+ */
+export function answerStop(
+  run: ActiveRun,
+  message: AssistantMessage,
+  finishReason: string | null,
+): Stop | null {
+  const { runtimePolicy: policy } = run.core.config;
+  const { state } = run.core;
+  const hasText = message.content !== null && message.content.trim() !== "";
+  if (run.steering.size > 0) {
+    // A good answer on the last turn beats steering that could not be applied any more.
+    const finishes = run.turn >= policy.maxSteps && hasText &&
+      !policy.requireExplicitFinish;
+    if (finishes) {
+      return { stopReason: "text_response", output: message.content };
+    }
+    state.noToolResponseCount = 0;
+    return null;
+  }
+  if (!policy.requireExplicitFinish) {
+    return hasText
+      ? { stopReason: "text_response", output: message.content }
+      : emptyResponseStop(finishReason);
+  }
+  state.noToolResponseCount += 1;
+  if (state.noToolResponseCount < policy.maxNoToolResponses) return null;
+  return failed("max_no_tool_responses", "control", "limit_exceeded", {
+    message:
+      `The model gave ${state.noToolResponseCount} answers in a row without calling a tool`,
+  });
+}
+
+/** Judges the settled calls of an answer. @returns The stop, or null if another turn follows. */
+export function toolStop(
+  run: ActiveRun,
+  outcome: ToolTurnOutcome,
+): Stop | null {
+  switch (outcome.kind) {
+    case "continue":
+      return null;
+    case "cancelled":
+      return abortStop(run);
+    case "halted":
+      return persistenceStop(run);
+    case "repeated":
+      return failed("repeated_tool_call", "tool", "repeated_tool_call", {
+        message: outcome.error,
+      });
+    case "terminal":
+      return controlStop(outcome.result);
+  }
+}
+
+/** The stop of a run whose required sink failed. */
+export function persistenceStop(run: ActiveRun): Stop {
+  const cause = run.emitter.failure;
+  return failed("runtime_error", "persistence", "persistence_failed", {
+    message: `The run could not be recorded: ${errorText(cause)}`,
+    cause,
+  });
+}
+
+/** The stop of a failed automatic compaction. */
+export function compactionStop(error: string): Stop {
+  return failed("compaction_failed", "compaction", "compaction_failed", {
+    message: error,
+  });
+}
+
+/** Translates what ended a run by exception, by the phase in which it was thrown. */
+export function failureStop(run: ActiveRun, error: unknown): Stop {
+  if (run.cancellation.aborted) return abortStop(run);
+  const message = errorText(error);
+  const { phase } = run;
+  if (error instanceof BehaviorHookError) {
+    return failed("runtime_error", "hook", "hook_error", {
+      message,
+      cause: error,
+    });
+  }
+  if (phase !== "model") {
+    return failed("runtime_error", phase, "runtime_error", {
+      message,
+      cause: error,
+    });
+  }
+  if (error instanceof ContextOverflowError) {
+    return failed("context_overflow", phase, "context_overflow", {
+      message,
+      cause: error,
+    });
+  }
+  if (error instanceof ModelProtocolError) {
+    return failed("runtime_error", phase, "protocol_error", {
+      message,
+      cause: error,
+    });
+  }
+  const provider = error instanceof ModelProviderError ? error : null;
+  return failed("runtime_error", phase, provider?.kind ?? "provider_error", {
+    message,
+    retryable: provider?.retryable ?? false,
+    cause: error,
+  });
+}
+
+/** Makes the stop of a failed run. */
+export function failed(
+  stopReason: StopReason,
+  phase: FailurePhase,
+  code: FailureCode,
+  facts: {
+    readonly message: string;
+    readonly retryable?: boolean;
+    readonly cause?: unknown;
+  },
+): Stop {
+  const failure = runFailure({ phase, code, retryable: false, ...facts });
+  return { stopReason, error: facts.message, failure };
+}
+
+function emptyResponseStop(finishReason: string | null): Stop {
+  const reason = finishReason === null
+    ? ""
+    : ` (finish reason: ${finishReason})`;
+  return failed("empty_response", "model", "empty_response", {
+    message: `The model answered without text and without a tool call${reason}`,
+  });
+}
+
+function controlStop(
+  result: { readonly control: string; readonly output: string | null },
+): Stop {
+  const { output } = result;
+  switch (result.control) {
+    case "reject":
+      return {
+        stopReason: "tool_rejected",
+        output,
+        error: "a tool call was rejected",
+      };
+    case "cancel":
+      return {
+        stopReason: "tool_cancelled",
+        output,
+        error: "a tool call was cancelled",
+      };
+    default:
+      return { stopReason: "tool_completion", output };
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Carries values from a producer that never waits to one reader.
+ *
+ * The producer pushes and finally ends or fails the queue; the reader pulls at
+ * its own speed.
+ */
+export class EventQueue<T> {
+  #values: T[] = [];
+  #head = 0;
+  #ended: { readonly error?: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  /** Adds a value; ignored after the end. */
+  push(value: T): void {
+    if (this.#ended !== undefined) return;
+    this.#values.push(value);
+    this.#notify();
+  }
+
+  /** Ends the queue; what was pushed before is still read. */
+  end(): void {
+    this.#ended ??= {};
+    this.#notify();
+  }
+
+  /** Ends the queue with an error that the reader meets after the last value. */
+  fail(error: unknown): void {
+    this.#ended ??= { error };
+    this.#notify();
+  }
+
+  /** The next value. */
+  async next(): Promise<IteratorResult<T, undefined>> {
+    for (;;) {
+      if (this.#head < this.#values.length) {
+        return { done: false, value: this.#take() };
+      }
+      if (this.#ended !== undefined) {
+        if ("error" in this.#ended) throw this.#ended.error;
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => this.#wake = resolve);
+    }
+  }
+
+  #take(): T {
+    const value = this.#values[this.#head++] as T;
+    if (this.#head === this.#values.length) {
+      this.#values = [];
+      this.#head = 0;
+    }
+    return value;
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+}
