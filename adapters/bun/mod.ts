@@ -22,7 +22,4 @@ export type {
   HttpServer,
   ServeOptions,
 } from "../../src/http/server.ts";
-export type {
-  ModelEnvironment,
-  ModelVariable,
-} from "../../src/chat/environment.ts";
+export type { ModelEnvironment } from "../../src/chat/config.ts";

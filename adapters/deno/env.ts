@@ -1,7 +1,5 @@
-import {
-  type ModelEnvironment,
-  readModelEnvironment,
-} from "../../src/chat/environment.ts";
+import type { ModelEnvironment } from "../../src/chat/config.ts";
+import { readModelEnvironment } from "../../src/chat/environment.ts";
 
 /**
  * The variables of the environment that configure a model.

@@ -1,19 +1,9 @@
-/** A variable of the environment that configures a model. */
-export type ModelVariable =
-  | "MODEL_API_KEY"
-  | "MODEL_URL"
-  | "CHAT_MODEL"
-  | "LLM_TIMEOUT"
-  | "LLM_TEMPERATURE"
-  | "LLM_INCLUDE_USAGE";
+import type { ModelEnvironment } from "./config.ts";
 
-/** The variables that are set. */
-export type ModelEnvironment = Readonly<Partial<Record<ModelVariable, string>>>;
-
-const variables: Readonly<Record<ModelVariable, true>> = {
+const variables: Readonly<Record<keyof ModelEnvironment, true>> = {
+  CHAT_MODEL: true,
   MODEL_API_KEY: true,
   MODEL_URL: true,
-  CHAT_MODEL: true,
   LLM_TIMEOUT: true,
   LLM_TEMPERATURE: true,
   LLM_INCLUDE_USAGE: true,
@@ -25,10 +15,10 @@ const variables: Readonly<Record<ModelVariable, true>> = {
  * @param read Gives the value of one variable; undefined if it is not set.
  */
 export function readModelEnvironment(
-  read: (name: ModelVariable) => string | undefined,
+  read: (name: string) => string | undefined,
 ): ModelEnvironment {
-  const found: Partial<Record<ModelVariable, string>> = {};
-  for (const name of Object.keys(variables) as ModelVariable[]) {
+  const found: Record<string, string> = {};
+  for (const name of Object.keys(variables)) {
     const value = read(name);
     if (value !== undefined) found[name] = value;
   }
