@@ -1,4 +1,4 @@
-import { followSignal } from "../base/abort.ts";
+import { followSignal, markDerived } from "../base/abort.ts";
 
 /**
  * Gives every call of a turn a signal of its own.
@@ -25,6 +25,7 @@ export class CallSignals {
   /** Makes a controller that is aborted with the turn until it is dropped. */
   follow(controller: AbortController): void {
     this.#pending.add(controller);
+    markDerived(controller.signal, this.#turn);
     this.#unfollow ??= followSignal(this.#turn, (reason) => {
       for (const pending of this.#pending) pending.abort(reason);
     });
