@@ -1,9 +1,7 @@
 import { requireBoolean, requireInteger } from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
-import type {
-  ContextUsageEstimate,
-  MessageTokenEstimator,
-} from "./estimate.ts";
+import type { ContextUsageEstimate } from "./estimate.ts";
+import type { MessageTokenEstimator } from "./estimator.ts";
 import {
   type BarrierTreatment,
   type CompactionPreparation,

@@ -1,19 +1,18 @@
-import { type Cancellation } from "../base/abort.ts";
+import type { Cancellation } from "../base/abort.ts";
 import { EJAgentError, errorText } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { IdSource } from "../base/ports.ts";
-import { requireBoolean, requireInteger } from "../base/require.ts";
-import { type AgentMessage, withoutUsage } from "../messages/message.ts";
+import type { AgentMessage } from "../messages/message.ts";
 import type { ModelUsage } from "../messages/usage.ts";
 import type { CompactionPolicy } from "./budget.ts";
 import type { Conversation } from "./conversation.ts";
-import type { MessageTokenEstimator } from "./estimate.ts";
+import type { MessageTokenEstimator } from "./estimator.ts";
 import type { CompactionPreparation } from "./prepare.ts";
 import {
   findSummaries,
-  SummaryEntry,
-  summaryMessage,
-  summaryOf,
+  mergedSummary,
+  shortenedHistory,
+  type SummaryEntry,
 } from "./summary.ts";
 
 /** Why a compaction was begun. */
@@ -137,78 +136,6 @@ export type CompactionEvent =
   | { readonly kind: "compaction_completed"; readonly result: CompactionResult }
   | { readonly kind: "compaction_failed"; readonly result: CompactionResult };
 
-/** When an agent compacts by itself. */
-export interface AutoCompactionPolicy {
-  /** False switches all of it off. */
-  readonly enabled: boolean;
-  /** Compacts before a request that is under pressure. */
-  readonly compactOnPressure: boolean;
-  /** Compacts and asks again when the provider says that a request is too large. */
-  readonly recoverOnOverflow: boolean;
-  /** How often one turn may recover: 0 or 1. */
-  readonly maxOverflowRetries: number;
-}
-
-/** What {@linkcode autoCompactionPolicy} takes. */
-export type AutoCompactionInput = Partial<AutoCompactionPolicy>;
-
-/**
- * Makes the policy of automatic compaction; everything is on unless it says otherwise.
- *
- * @throws {TypeError} A switch is neither true nor false.
- * @throws {RangeError} `maxOverflowRetries` is neither 0 nor 1.
- */
-export function autoCompactionPolicy(
-  input: AutoCompactionInput = {},
-): AutoCompactionPolicy {
-  const { maxOverflowRetries = 1 } = input;
-  if (requireInteger("maxOverflowRetries", maxOverflowRetries, 0) > 1) {
-    throw new RangeError("maxOverflowRetries must be 0 or 1");
-  }
-  return Object.freeze({
-    enabled: requireBoolean("enabled", input.enabled ?? true),
-    compactOnPressure: requireBoolean(
-      "compactOnPressure",
-      input.compactOnPressure ?? true,
-    ),
-    recoverOnOverflow: requireBoolean(
-      "recoverOnOverflow",
-      input.recoverOnOverflow ?? true,
-    ),
-    maxOverflowRetries,
-  });
-}
-
-/** What an agent needs in order to compact by itself. */
-export interface AutoCompactionParts {
-  /** Says when and where to cut. */
-  readonly policy: CompactionPolicy | undefined;
-  /** Writes the summaries. */
-  readonly compactor: Compactor | undefined;
-}
-
-/**
- * Checks that an enabled automatic policy can work.
- *
- * @throws {RangeError} There is no compaction policy, or no compactor.
- */
-export function requireAutoCompactionParts(
-  automatic: AutoCompactionPolicy,
-  parts: AutoCompactionParts,
-): void {
-  if (!automatic.enabled) return;
-  if (parts.policy === undefined) {
-    throw new RangeError(
-      "Automatic compaction needs a CompactionPolicy: set compactionPolicy",
-    );
-  }
-  if (parts.compactor === undefined) {
-    throw new RangeError(
-      "Automatic compaction needs a Compactor: set compactor",
-    );
-  }
-}
-
 /** A compaction could not do its work; the history is as it was. */
 export class CompactionError extends EJAgentError {
   /** Always `"compaction_failed"`. */
@@ -279,7 +206,7 @@ export class CompactionRuntime {
     try {
       const output = await summarize(order, request);
       usage = output.usage ?? null;
-      const summary = mergedSummary(request, output);
+      const summary = mergedSummary(output, request);
       const messages = shortenedHistory(request.preparation, summary);
       if (!unchanged()) {
         throw new CompactionError("The history changed during compaction");
@@ -354,38 +281,6 @@ async function summarize(
     );
   }
   return output;
-}
-
-function mergedSummary(
-  { preparation, previousSummaries }: CompactionRequest,
-  { content, source }: CompactorOutput,
-): SummaryEntry {
-  let count = preparation.messagesToSummarize.length;
-  for (const summary of previousSummaries) {
-    count += summary.summarizedMessageCount;
-  }
-  return new SummaryEntry({
-    content,
-    source,
-    historyStartIndex: preparation.historyStartIndex,
-    firstKeptIndex: preparation.firstKeptIndex,
-    summarizedMessageCount: count,
-    tokensBefore: preparation.estimatedHistoryTokens,
-  });
-}
-
-// Usage was reported for the long history; it would make the short one look full.
-function shortenedHistory(
-  preparation: CompactionPreparation,
-  summary: SummaryEntry,
-): readonly AgentMessage[] {
-  return [
-    ...preparation.protectedMessages.filter((message) =>
-      summaryOf(message) === null
-    ),
-    summaryMessage(summary),
-    ...preparation.messagesToKeep,
-  ].map(withoutUsage);
 }
 
 function factsOf(

@@ -7,12 +7,6 @@ import { originOf } from "../model/provider_data.ts";
 import { defaultEstimator, type MessageTokenEstimator } from "./estimator.ts";
 import { sumOfMessages, tokensOfTools } from "./token_sums.ts";
 
-export {
-  type HeuristicEstimatorOptions,
-  HeuristicMessageTokenEstimator,
-  type MessageTokenEstimator,
-} from "./estimator.ts";
-
 /** Where a {@linkcode ContextUsageEstimate} comes from. */
 export type ContextUsageSource = "estimated" | "reported" | "mixed";
 

@@ -1,7 +1,12 @@
 import { deepFreeze } from "../base/freeze.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { requireInteger, requireText } from "../base/require.ts";
-import type { AgentMessage, SystemMessage } from "../messages/message.ts";
+import {
+  type AgentMessage,
+  type SystemMessage,
+  withoutUsage,
+} from "../messages/message.ts";
+import type { CompactionPreparation } from "./prepare.ts";
 
 const heading = "Conversation summary from earlier turns:";
 const summaryKey = "_ejagent_summary";
@@ -154,4 +159,54 @@ export function findSummaries(
   messages: readonly AgentMessage[],
 ): readonly SummaryEntry[] {
   return messages.flatMap((message) => summaryOf(message) ?? []);
+}
+
+/** What a summary is about. */
+export interface SummarizedPart {
+  /** Its `messagesToSummarize` are what the summary stands for. */
+  readonly preparation: CompactionPreparation;
+  /** Summaries that went into the new one. */
+  readonly previousSummaries: readonly SummaryEntry[];
+}
+
+/**
+ * The entry of a text that was written about messages and earlier summaries.
+ *
+ * @throws {TypeError} The content or the source is no text.
+ * @throws {RangeError} One of them is blank.
+ */
+export function mergedSummary(
+  written: Pick<SummaryEntryInput, "content" | "source">,
+  { preparation, previousSummaries }: SummarizedPart,
+): SummaryEntry {
+  let count = preparation.messagesToSummarize.length;
+  for (const summary of previousSummaries) {
+    count += summary.summarizedMessageCount;
+  }
+  return new SummaryEntry({
+    content: written.content,
+    source: written.source,
+    historyStartIndex: preparation.historyStartIndex,
+    firstKeptIndex: preparation.firstKeptIndex,
+    summarizedMessageCount: count,
+    tokensBefore: preparation.estimatedHistoryTokens,
+  });
+}
+
+/**
+ * The history after a compaction: what is protected without earlier summaries,
+ * the new summary, what is kept.
+ */
+export function shortenedHistory(
+  preparation: CompactionPreparation,
+  summary: SummaryEntry,
+): readonly AgentMessage[] {
+  return [
+    ...preparation.protectedMessages.filter((message) =>
+      summaryOf(message) === null
+    ),
+    summaryMessage(summary),
+    ...preparation.messagesToKeep,
+    // Usage was reported for the long history; it would make the short one look full.
+  ].map(withoutUsage);
 }
