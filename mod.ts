@@ -363,6 +363,11 @@ export {
 
 // Context and compaction
 export {
+  type AutoCompactionInput,
+  type AutoCompactionPolicy,
+  autoCompactionPolicy,
+} from "./src/context/auto_compaction.ts";
+export {
   type CompactionDecision,
   type CompactionDecisionReason,
   CompactionPolicy,
@@ -377,10 +382,6 @@ export {
   type ContextParts,
 } from "./src/context/builder.ts";
 export {
-  type AutoCompactionInput,
-  type AutoCompactionParts,
-  type AutoCompactionPolicy,
-  autoCompactionPolicy,
   CompactionError,
   type CompactionEvent,
   type CompactionFacts,
@@ -400,6 +401,7 @@ export {
 export { Conversation } from "./src/context/conversation.ts";
 export {
   type ContextUsageEstimate,
+  contextUsageEstimate,
   type ContextUsageEstimateInput,
   type ContextUsageSource,
   estimateContextUsage,

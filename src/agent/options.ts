@@ -13,14 +13,14 @@ import {
   requireNumber,
   requireText,
 } from "../base/require.ts";
-import { AgentContextBuilder } from "../context/builder.ts";
-import type { CompactionPolicy } from "../context/budget.ts";
 import {
   type AutoCompactionPolicy,
   autoCompactionPolicy,
-  type Compactor,
   requireAutoCompactionParts,
-} from "../context/compaction.ts";
+} from "../context/auto_compaction.ts";
+import { AgentContextBuilder } from "../context/builder.ts";
+import type { CompactionPolicy } from "../context/budget.ts";
+import type { Compactor } from "../context/compaction.ts";
 import type { MessageTokenEstimator } from "../context/estimator.ts";
 import type { SkillCatalog } from "../context/skills.ts";
 import type { AgentEventSink } from "../events/sink.ts";
