@@ -29,13 +29,16 @@ export interface CoverageReport {
 /** Reads the raw data of the last run. */
 export async function readCoverage(): Promise<CoverageReport> {
   const root = `${Deno.cwd()}/`;
-  const lcov = await readFromDeno(
-    "coverage",
-    "--lcov",
-    `--include=^file://${root}(src|adapters)/`,
-    coverageFolder,
+  const include = `--include=^file://${root}(src|adapters)/`;
+  return coverageIn(
+    await readFromDeno("coverage", "--lcov", include, coverageFolder),
+    root,
   );
-  const records = lcov.split("end_of_record").filter((record) =>
+}
+
+/** Adds up a tracefile in the format of lcov; paths are told from the root. */
+export function coverageIn(tracefile: string, root: string): CoverageReport {
+  const records = tracefile.split("end_of_record").filter((record) =>
     record.includes("SF:")
   );
   const files = records.map((record) => ({
