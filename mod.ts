@@ -432,7 +432,12 @@ export {
 } from "./src/context/summary.ts";
 
 // Base
-export { AgentCancelledError, DEFAULT_ABORT_REASON } from "./src/base/abort.ts";
+export {
+  AgentCancelledError,
+  Cancellation,
+  type CancellationOptions,
+  DEFAULT_ABORT_REASON,
+} from "./src/base/abort.ts";
 export { AgentConfigurationError, EJAgentError } from "./src/base/errors.ts";
 export { type JsonObject, type JsonValue } from "./src/base/json.ts";
 export {

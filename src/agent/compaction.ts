@@ -74,6 +74,10 @@ export async function compactAlone(
     policy: parts.policy,
     ids: config.ids,
     emit: (event) => emitter.emit(event),
+    splitTurns: config.autoCompactionPolicy?.enabled ?? false,
+    ...(config.contextTokenEstimator !== null && {
+      estimator: config.contextTokenEstimator,
+    }),
   });
   const result = await runtime.compact({
     compactor: parts.compactor,

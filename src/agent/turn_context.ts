@@ -96,16 +96,13 @@ async function evaluatePressure(
   run: ActiveRun,
   context: ContextBuildResult,
 ): Promise<CompactionPreparation | null> {
-  const { config, state } = run.core;
-  const policy = config.compactionPolicy;
-  if (policy === null) return null;
-  const estimator = config.contextTokenEstimator;
+  const { compactionPolicy: policy, contextTokenEstimator: estimator } =
+    run.core.config;
+  if (policy === null || run.compaction === null) return null;
   const decision = policy.evaluate(
     estimateContextUsage(context, estimator === null ? {} : { estimator }),
   );
-  const preparation = decision.shouldCompact
-    ? policy.prepare(state.conversation.messages)
-    : null;
+  const preparation = decision.shouldCompact ? run.compaction.prepare() : null;
   await run.emit({
     kind: "context_pressure_evaluated",
     turn: run.turn,

@@ -186,6 +186,15 @@ export class CompactionRuntime {
     this.#options = options;
   }
 
+  /** Says where the history would be cut now; changes nothing. */
+  prepare(): CompactionPreparation {
+    const { conversation, policy, estimator, splitTurns } = this.#options;
+    return policy.prepare(conversation.messages, {
+      ...(estimator !== undefined && { estimator }),
+      ...(splitTurns !== undefined && { splitTurns }),
+    });
+  }
+
   /**
    * Compacts once.
    *
@@ -229,14 +238,11 @@ export class CompactionRuntime {
   }
 
   #requestFor({ trigger, preparation }: CompactionOrder): CompactionRequest {
-    const { conversation, policy, ids, estimator, splitTurns } = this.#options;
+    const { conversation, ids } = this.#options;
     const current =
       preparation !== undefined && covers(preparation, conversation)
         ? preparation
-        : policy.prepare(conversation.messages, {
-          ...(estimator !== undefined && { estimator }),
-          ...(splitTurns !== undefined && { splitTurns }),
-        });
+        : this.prepare();
     const previousSummaries = findSummaries(current.protectedMessages);
     return Object.freeze({
       operationId: ids.next(),
