@@ -145,7 +145,7 @@ export class SessionFile {
     this.#appendCount++;
     try {
       for (;;) {
-        const handles = await (this.#handles ??= this.#open());
+        const handles = await this.#open();
         const { lock, lockPath: path } = handles;
         const result = await withFileLock(
           lock,
@@ -162,15 +162,20 @@ export class SessionFile {
   }
 
   async #open(): Promise<Handles> {
+    this.#handles ??= this.#openLock();
     try {
-      const { files, locks } = this.#medium;
-      const directory = await files.makeDirectory();
-      const lockPath = `${directory}/${this.name}.lock`;
-      return { lock: await locks.open(lockPath), lockPath, opened: null };
+      return await this.#handles;
     } catch (error) {
-      this.#handles = null;
+      this.#handles = null; // the next append tries again
       throw error;
     }
+  }
+
+  async #openLock(): Promise<Handles> {
+    const { files, locks } = this.#medium;
+    const directory = await files.makeDirectory();
+    const lockPath = `${directory}/${this.name}.lock`;
+    return { lock: await locks.open(lockPath), lockPath, opened: null };
   }
 
   async #store(
