@@ -1,0 +1,210 @@
+import type { AgentMessage } from "../messages/message.ts";
+import type { OpenAIFunctionTool } from "../messages/tool.ts";
+import type { ChatCompat } from "./compat.ts";
+import {
+  hasReplay,
+  nineCharacterIds,
+  toWireMessage,
+  type WireStyle,
+} from "./wire_message.ts";
+
+const encoder = new TextEncoder();
+
+/**
+ * Writes request bodies.
+ *
+ * A conversation grows at its end, so the bytes of its messages are kept and only
+ * new messages are written. What was kept counts only for the very same frozen
+ * message objects; whatever could have changed is written anew.
+ */
+export class BodyWriter {
+  readonly #compat: ChatCompat;
+  readonly #conversations = new WeakMap<AgentMessage, WrittenMessages>();
+  readonly #tools = new WeakMap<OpenAIFunctionTool, string>();
+
+  constructor(compat: ChatCompat) {
+    this.#compat = compat;
+  }
+
+  /**
+   * The bytes of one body.
+   *
+   * @param messages Oldest first.
+   * @param tools May be empty; then the body has no `tools`.
+   * @param members What else stands in the body.
+   */
+  write(
+    messages: readonly AgentMessage[],
+    tools: readonly OpenAIFunctionTool[],
+    members: Readonly<Record<string, unknown>>,
+  ): Uint8Array<ArrayBuffer> {
+    let tail = `],${wellFormed(JSON.stringify(members)).slice(1, -1)}`;
+    if (tools.length > 0) {
+      tail += `,"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}]`;
+    }
+    return this.#writtenFor(messages[0]).append(messages, `${tail}}`);
+  }
+
+  // Conversations are told apart by their first message.
+  #writtenFor(first: AgentMessage | undefined): WrittenMessages {
+    if (first === undefined || !isImmutable(first)) {
+      return new WrittenMessages(this.#compat);
+    }
+    let written = this.#conversations.get(first);
+    if (written === undefined) {
+      written = new WrittenMessages(this.#compat);
+      this.#conversations.set(first, written);
+    }
+    return written;
+  }
+
+  #tool(tool: OpenAIFunctionTool): string {
+    let json = this.#tools.get(tool);
+    if (json === undefined) {
+      json = wellFormed(JSON.stringify(tool));
+      if (isImmutable(tool)) this.#tools.set(tool, json);
+    }
+    return json;
+  }
+}
+
+/** The beginning of a body with the messages of one conversation. */
+class WrittenMessages {
+  readonly #compat: ChatCompat;
+  readonly #messages: AgentMessage[] = [];
+  /** Where each message ends in the bytes. */
+  readonly #ends: number[] = [];
+  /** Indices of messages whose form depends on the last user message. */
+  readonly #carriers: number[] = [];
+  #style: WireStyle;
+  #lastUser = -1;
+  #bytes = encoder.encode('{"messages":[');
+  readonly #start = this.#bytes.length;
+
+  constructor(compat: ChatCompat) {
+    this.#compat = compat;
+    this.#style = styleOf(compat);
+  }
+
+  /** A body of these messages and the tail; a copy that nobody else holds. */
+  append(
+    messages: readonly AgentMessage[],
+    tail: string,
+  ): Uint8Array<ArrayBuffer> {
+    const lastUser = this.#compat.reasoningReplay
+      ? lastUserIndex(messages)
+      : -1;
+    this.#keep(this.#unchanged(messages, lastUser));
+    this.#lastUser = lastUser;
+
+    let passing = "";
+    for (let index = this.#messages.length; index < messages.length; index++) {
+      const message = messages[index]!;
+      const json = this.#json(message, index);
+      if (passing === "" && isImmutable(message)) this.#record(message, json);
+      else passing += json;
+    }
+    const rest = encoder.encode(passing + tail);
+    const body = new Uint8Array(this.#length + rest.length);
+    body.set(this.#bytes.subarray(0, this.#length));
+    body.set(rest, this.#length);
+    return body;
+  }
+
+  get #length(): number {
+    return this.#ends.at(-1) ?? this.#start;
+  }
+
+  /** How many of the first messages are written as they have to be written now. */
+  #unchanged(messages: readonly AgentMessage[], lastUser: number): number {
+    const limit = Math.min(this.#messages.length, messages.length);
+    let count = 0;
+    while (count < limit && this.#messages[count] === messages[count]) count++;
+    const low = Math.min(lastUser, this.#lastUser);
+    const high = Math.max(lastUser, this.#lastUser);
+    const changed = this.#carriers.find((index) =>
+      index > low && index <= high
+    );
+    return Math.min(count, changed ?? count);
+  }
+
+  #keep(count: number): void {
+    if (count === this.#messages.length) return;
+    // Ids are counted from the first message on, so a new count starts over.
+    if (this.#compat.toolCallIds !== "as-is") count = 0;
+    this.#messages.length = count;
+    this.#ends.length = count;
+    while ((this.#carriers.at(-1) ?? -1) >= count) this.#carriers.pop();
+    this.#style = count === 0 ? styleOf(this.#compat) : this.#style;
+  }
+
+  #json(message: AgentMessage, index: number): string {
+    const wire = toWireMessage(message, this.#style, index > this.#lastUser);
+    return (index === 0 ? "" : ",") + wellFormed(JSON.stringify(wire));
+  }
+
+  #record(message: AgentMessage, json: string): void {
+    if (this.#compat.reasoningReplay && hasReplay(message)) {
+      this.#carriers.push(this.#messages.length);
+    }
+    this.#ends.push(this.#write(json, this.#length));
+    this.#messages.push(message);
+  }
+
+  /** Writes the text behind the first `at` bytes. @returns Where it ends. */
+  #write(text: string, at: number): number {
+    this.#reserve(at, text.length);
+    const { read, written } = encoder.encodeInto(
+      text,
+      this.#bytes.subarray(at),
+    );
+    if (read === text.length) return at + written;
+    // Not ASCII: the rest takes up to three bytes for each unit.
+    const rest = text.slice(read);
+    this.#reserve(at + written, rest.length * 3);
+    return at + written +
+      encoder.encodeInto(rest, this.#bytes.subarray(at + written)).written;
+  }
+
+  #reserve(used: number, more: number): void {
+    if (used + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(
+      Math.max(used + more, Math.ceil(this.#bytes.length * 1.5)),
+    );
+    larger.set(this.#bytes.subarray(0, used));
+    this.#bytes = larger;
+  }
+}
+
+function styleOf(compat: ChatCompat): WireStyle {
+  return {
+    compat,
+    callId: compat.toolCallIds === "as-is" ? (id) => id : nineCharacterIds(),
+  };
+}
+
+function lastUserIndex(messages: readonly AgentMessage[]): number {
+  let index = messages.length - 1;
+  while (index >= 0 && messages[index]!.role !== "user") index--;
+  return index;
+}
+
+function isImmutable(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return Object.isFrozen(value) && Object.values(value).every(isImmutable);
+}
+
+/**
+ * Replaces halves of surrogate pairs, which have no form in UTF-8 and which
+ * providers refuse as escapes.
+ *
+ * `JSON.stringify` writes exactly these as `\ud...`; a backslash of the text
+ * itself is written as two and skipped as one escape.
+ */
+function wellFormed(json: string): string {
+  if (!json.includes("\\ud")) return json;
+  return json.replaceAll(
+    /\\(?:ud[\da-f]{3}|.)/g,
+    (escape) => escape.startsWith("\\ud") ? "\\ufffd" : escape,
+  );
+}

@@ -1,0 +1,316 @@
+import { errorText } from "../base/errors.ts";
+import { isJsonObject } from "../base/json.ts";
+import {
+  ContextOverflowError,
+  ModelAuthenticationError,
+  type ModelErrorOptions,
+  ModelProviderError,
+  ModelRateLimitError,
+  ModelTimeoutError,
+} from "../model/errors.ts";
+import {
+  classify,
+  exceedsLimitAlone,
+  verdictOf,
+  waitingHelps,
+} from "./classify.ts";
+
+/** The request that errors speak about. */
+export interface Operation {
+  /** Begins every text: `"Chat completion"` or `"Chat completion stream"`. */
+  readonly name: string;
+  /** Base address without query. */
+  readonly baseUrl: string;
+  /** Name of the model. */
+  readonly model: string;
+  /** Milliseconds that a wait may take. */
+  readonly timeoutMs: number;
+  /** Texts that must not come back in any message. */
+  readonly secrets: readonly string[];
+  /** True if a refusal with status 400 and without a body means overflow. */
+  readonly emptyBodyMeansOverflow: boolean;
+}
+
+/** What is known of a failure that the provider reported. */
+export interface ProviderFailure {
+  /** HTTP status, if it came instead of an answer. */
+  readonly status?: number | undefined;
+  /** Response headers, if there were any. */
+  readonly headers?: Pick<Headers, "get"> | undefined;
+  /** The error as parsed JSON, else its text; undefined if there was none. */
+  readonly body: unknown;
+  /** True if pieces of an answer were delivered before. */
+  readonly responseStarted?: boolean;
+  /** What was thrown, if anything. */
+  readonly cause?: unknown;
+  /** Milliseconds since the epoch, for dates in headers. */
+  readonly now: number;
+}
+
+/** The error for a failure that the provider reported. */
+export function providerError(
+  operation: Operation,
+  failure: ProviderFailure,
+): ModelProviderError {
+  const verdict = verdictOf(failure.status, failure.body);
+  const kind = isUnexplainedOverflow(operation, failure)
+    ? "context_overflow"
+    : classify(verdict);
+  const said = quote(operation, verdict.text);
+  const status = verdict.status === undefined
+    ? ""
+    : ` with status ${verdict.status}`;
+  const message = `${operation.name} failed${status}${
+    said === "" ? "" : `: ${said}`
+  }`;
+  const options: ModelErrorOptions = {
+    ...(verdict.status !== undefined && { status: verdict.status }),
+    ...(failure.cause !== undefined && { cause: failure.cause }),
+  };
+  switch (kind) {
+    case "authentication":
+      return new ModelAuthenticationError(
+        `${message}; check the apiKey for ${operation.baseUrl} (MODEL_API_KEY)`,
+        options,
+      );
+    case "rate_limit": {
+      const advice = exceedsLimitAlone(verdict.text)
+        ? "; the request alone is larger than the limit, so shorten the conversation"
+        : "";
+      return new ModelRateLimitError(`${message}${advice}`, {
+        ...options,
+        retryable: waitingHelps(verdict),
+        retryAfterMs: retryAfter(failure),
+      });
+    }
+    case "timeout":
+      return new ModelTimeoutError(message, options);
+    case "context_overflow":
+      return new ContextOverflowError(message, {
+        ...options,
+        responseStarted: failure.responseStarted ?? false,
+      });
+    case "provider_error":
+      return new ModelProviderError(
+        `${message}${adviceFor(operation, verdict.status)}`,
+        {
+          ...options,
+          retryable: (verdict.status ?? 0) >= 500,
+        },
+      );
+  }
+}
+
+/**
+ * The error for whatever broke a request or the reading of its answer.
+ *
+ * @param thrown Comes back unchanged if it is a `ModelProviderError`.
+ * @param progress `answering`: the response had begun; `started`: pieces of the
+ * answer were delivered; `now`: milliseconds since the epoch.
+ */
+export function toModelError(
+  operation: Operation,
+  thrown: unknown,
+  progress: {
+    readonly answering: boolean;
+    readonly started: boolean;
+    readonly now: number;
+  },
+): ModelProviderError {
+  if (thrown instanceof ModelProviderError) return thrown;
+  const failure = failureOf(thrown);
+  if (failure !== undefined) {
+    const { started: responseStarted, now } = progress;
+    return providerError(operation, {
+      ...failure,
+      responseStarted,
+      cause: thrown,
+      now,
+    });
+  }
+  const text = quote(operation, rootText(thrown));
+  if (isTimeout(thrown)) {
+    return new ModelTimeoutError(`${operation.name} timed out: ${text}`, {
+      cause: thrown,
+    });
+  }
+  return new ModelProviderError(
+    progress.answering
+      ? `${operation.name} was cut off: ${text}`
+      : `${operation.name} could not reach ${operation.baseUrl}: ${text}; ` +
+        "check that the baseUrl (MODEL_URL) is right and that the server runs",
+    { cause: thrown, retryable: true },
+  );
+}
+
+/** The error for a wait that took too long. */
+export function idleError(
+  operation: Operation,
+  answering: boolean,
+): ModelTimeoutError {
+  const what = answering ? "further data" : "response";
+  return new ModelTimeoutError(
+    `${operation.name} got no ${what} from ${operation.baseUrl} within ${operation.timeoutMs} ms; ` +
+      "raise timeoutMs (LLM_TIMEOUT) if the model needs longer",
+  );
+}
+
+/** The error for use before `startup` or after `shutdown`. */
+export function notStartedError(): ModelProviderError {
+  return new ModelProviderError(
+    "The model adapter is not started; call startup() first",
+  );
+}
+
+/** The error for a web page in place of an answer. */
+export function pageAnswer(operation: Operation): ModelProviderError {
+  return new ModelProviderError(
+    `${operation.name} got a web page instead of an answer; check that ${operation.baseUrl} ` +
+      "is the base address of an OpenAI-compatible API, which mostly ends in /v1",
+  );
+}
+
+/** The error for data that is not JSON. */
+export function malformedAnswer(
+  operation: Operation,
+  cause: unknown,
+): ModelProviderError {
+  return new ModelProviderError(`${operation.name} got data that is not JSON`, {
+    cause,
+  });
+}
+
+/** The error for a body without a single byte. */
+export function emptyAnswer(operation: Operation): ModelProviderError {
+  return new ModelProviderError(
+    `${operation.name} got an empty body; check that ${operation.baseUrl} ` +
+      "is the base address of an OpenAI-compatible API",
+    { retryable: true },
+  );
+}
+
+/** The error for a document in which no choice can be found. */
+export function choicelessAnswer(operation: Operation): ModelProviderError {
+  return new ModelProviderError(
+    `${operation.name} got an answer without choices`,
+  );
+}
+
+/**
+ * The error for an answer without a finish reason.
+ *
+ * @param done True if the provider said that it was done: then a second try would end alike.
+ */
+export function incompleteAnswer(
+  operation: Operation,
+  done: boolean,
+): ModelProviderError {
+  return new ModelProviderError(
+    done
+      ? `${operation.name} ended without a finish reason; ` +
+        "set compat.acceptMissingFinish if the server never sends one"
+      : `${operation.name} is incomplete: it broke off before a finish reason`,
+    { retryable: !done },
+  );
+}
+
+/** The error for a call that can never be run. */
+export function namelessCall(operation: Operation): ModelProviderError {
+  return new ModelProviderError(
+    `${operation.name} holds a tool call without a name`,
+  );
+}
+
+/** Providers say this much at most in one of our messages. */
+const longestQuote = 500;
+
+function quote(operation: Operation, text: string): string {
+  let safe = text.trimStart().startsWith("<") ? "the body is a web page" : text;
+  for (const secret of operation.secrets) {
+    safe = safe.replaceAll(secret, "[redacted]");
+  }
+  if (safe.length > longestQuote) {
+    safe = `${safe.slice(0, longestQuote).trimEnd()} ...`;
+  }
+  return safe.trim().replace(/\.$/, "");
+}
+
+function adviceFor(operation: Operation, status: number | undefined): string {
+  if (status !== 404) return "";
+  return `; check that ${operation.baseUrl} is the base address of the API ` +
+    `and that it offers the model "${operation.model}"`;
+}
+
+function isUnexplainedOverflow(
+  operation: Operation,
+  { status, body }: ProviderFailure,
+): boolean {
+  return operation.emptyBodyMeansOverflow && status === 400 &&
+    (body === undefined || body === "");
+}
+
+function retryAfter({ headers, now }: ProviderFailure): number | null {
+  const exact = headers?.get("retry-after-ms")?.trim();
+  if (exact && Number(exact) >= 0) return Number(exact);
+  const after = headers?.get("retry-after")?.trim();
+  if (!after) return null;
+  const ms = /^[\d.]+$/.test(after)
+    ? Number(after) * 1000
+    : Date.parse(after) - now;
+  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : null;
+}
+
+/** What clients throw for a bad status or an error in a stream. */
+interface ClientError {
+  readonly status?: number;
+  readonly headers?: Pick<Headers, "get">;
+  readonly error?: unknown;
+  readonly code?: unknown;
+  readonly type?: unknown;
+  readonly message?: string;
+}
+
+function failureOf(thrown: unknown): Omit<ProviderFailure, "now"> | undefined {
+  if (!isJsonObject(thrown)) return undefined;
+  const { status, headers, error, code, type, message } = thrown as ClientError;
+  if (Number.isInteger(status)) {
+    return { status, headers, body: error ?? bodyText(status, message) };
+  }
+  if (isJsonObject(error)) return { body: error };
+  // Connections fail with codes too, but never with one of these.
+  const body = { code, type, message };
+  return classify(verdictOf(undefined, body)) === "provider_error"
+    ? undefined
+    : { body };
+}
+
+// Clients put the status in front of a body that is no JSON.
+function bodyText(
+  status: number | undefined,
+  message = "",
+): string | undefined {
+  if (message === `${status} status code (no body)`) return undefined;
+  return message.startsWith(`${status} `)
+    ? message.slice(`${status} `.length)
+    : message;
+}
+
+function isTimeout(thrown: unknown): boolean {
+  for (const error of [thrown, (thrown as ErrorOptions | undefined)?.cause]) {
+    if (!isJsonObject(error)) continue;
+    if (
+      error.name === "TimeoutError" ||
+      /TIMEDOUT|_TIMEOUT/.test(String(error.code))
+    ) return true;
+    if (/timed? ?out/i.test(String(error.message))) return true;
+  }
+  return false;
+}
+
+// "fetch failed" says nothing; the reason is one level down.
+function rootText(thrown: unknown): string {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  return errorText(
+    cause instanceof Error && cause.message !== "" ? cause : thrown,
+  );
+}

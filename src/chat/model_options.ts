@@ -1,0 +1,69 @@
+import type { JsonValue } from "../base/json.ts";
+import type { ModelOptions } from "../model/adapter.ts";
+
+const known: ReadonlySet<string> = new Set([
+  "frequency_penalty",
+  "logit_bias",
+  "max_completion_tokens",
+  "max_tokens",
+  "parallel_tool_calls",
+  "presence_penalty",
+  "prompt_cache_key",
+  "reasoning_effort",
+  "response_format",
+  "safety_identifier",
+  "seed",
+  "service_tier",
+  "stop",
+  "temperature",
+  "tool_choice",
+  "top_p",
+  "user",
+  "verbosity",
+]);
+
+/** Members that only the adapter itself writes. */
+const own: ReadonlySet<string> = new Set([
+  "messages",
+  "model",
+  "stream",
+  "stream_options",
+  "tools",
+]);
+
+/** Servers refuse these in a request without tools. */
+const aboutTools: ReadonlySet<string> = new Set([
+  "parallel_tool_calls",
+  "tool_choice",
+]);
+
+/**
+ * The members that options add to the body of a request.
+ *
+ * Names may be in snake or camel case. Unknown ones are passed over, and so is
+ * null. `extra_body` is an object of members that only this server knows; they
+ * are added as they are.
+ */
+export function bodyMembers(
+  options: ModelOptions,
+  hasTools: boolean,
+): Record<string, JsonValue> {
+  const members: Record<string, JsonValue> = {};
+  for (
+    const [key, value] of Object.entries(
+      options.extra_body ?? options.extraBody ?? {},
+    )
+  ) {
+    if (!own.has(key)) members[key] = value;
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const key = snakeCase(name);
+    if (!known.has(key) || value === undefined || value === null) continue;
+    if (hasTools || !aboutTools.has(key)) members[key] = value;
+  }
+  return members;
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
