@@ -1,6 +1,7 @@
 /**
- * Runs the examples: all of them offline, one after the other, or the one whose name is given, with
- * the settings of `.env` if that file exists. `--list` names them.
+ * Runs the examples: all of them offline, one after the other, or the one that is named by its
+ * number or a part of its name, against the provider that the environment or `.env` configures.
+ * `--list` names them.
  *
  * @module
  */
@@ -11,34 +12,27 @@ const names = [...Deno.readDirSync("examples")]
   .filter((entry) => entry.isFile && /^\d\d_\w+\.ts$/.test(entry.name))
   .map((entry) => entry.name)
   .sort();
-const [choice] = Deno.args;
+const [choice, ...args] = Deno.args;
 
-if (choice === "--list") {
-  console.log(names.join("\n"));
-} else if (choice === undefined) {
-  await runAllOffline();
-} else {
-  await runOne(choice);
-}
+if (choice === "--list") console.log(names.join("\n"));
+else if (choice === undefined) await runAllOffline();
+else await runOne(choice);
 
 async function runAllOffline(): Promise<void> {
-  const failures: string[] = [];
+  let failed = 0;
   for (const name of names) {
-    // No key, so that every example plays its scripted model.
-    const env = { OPENAI_API_KEY: "" };
-    const { code, stdout, stderr } = await run(Deno.execPath(), [
-      "run",
-      "-A",
-      `examples/${name}`,
-    ], { env });
+    const { code, stdout, stderr } = await run(
+      Deno.execPath(),
+      ["run", "-A", `examples/${name}`],
+      { env: { MODEL_API_KEY: "" } },
+    );
+    console.log(`${code === 0 ? "ok    " : "FAILED"} ${name}`);
     if (code === 0) continue;
-    failures.push(name);
-    console.error(`${name} ended with exit code ${code}\n${stdout}${stderr}`);
+    failed += 1;
+    console.error(`exit code ${code}\n${stdout}${stderr}`);
   }
-  console.log(
-    `${names.length - failures.length} of ${names.length} examples ran`,
-  );
-  if (failures.length > 0) Deno.exit(1);
+  console.log(`${names.length - failed} of ${names.length} examples ran`);
+  if (failed > 0) Deno.exit(1);
 }
 
 async function runOne(wanted: string): Promise<void> {
@@ -46,16 +40,11 @@ async function runOne(wanted: string): Promise<void> {
     one.startsWith(wanted) || one.includes(wanted)
   );
   if (name === undefined) {
-    throw new RangeError(`No example is called ${wanted}; try --list`);
+    console.error(`No example is called ${wanted}; try --list`);
+    Deno.exit(1);
   }
   const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "-A",
-      "--env-file",
-      `examples/${name}`,
-      ...Deno.args.slice(1),
-    ],
+    args: ["run", "-A", `examples/${name}`, ...args],
   });
   Deno.exit((await child.spawn().status).code);
 }

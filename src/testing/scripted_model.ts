@@ -48,9 +48,13 @@ export interface ScriptedModelOptions {
  * ]);
  * const add = defineTool({
  *   name: "add",
- *   description: "Adds two numbers",
- *   parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } },
- *   execute: ({ a, b }: { a: number; b: number }) => a + b,
+ *   description: "Adds two numbers.",
+ *   parameters: {
+ *     type: "object",
+ *     properties: { a: { type: "number" }, b: { type: "number" } },
+ *     required: ["a", "b"],
+ *   },
+ *   execute: ({ a, b }) => a + b,
  * });
  * const agent = new Agent({ agentId: "a", model, tools: [add] });
  *
