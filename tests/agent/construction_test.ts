@@ -3,6 +3,7 @@ import {
   AgentConfigurationError,
   createRuntimePolicy,
   EXPLICIT_FINISH_PROTOCOL_PROMPT,
+  systemMessage,
   TOOL_PROTOCOL_PROMPT,
   ToolDefinitionError,
 } from "../../mod.ts";
@@ -130,12 +131,11 @@ test("limits are checked when the policy is made", { case: "X-004" }, () => {
 });
 
 test("the history begins with the system messages", { case: "X-006" }, () => {
-  const system = (content: string) => ({ role: "system", content });
   const { agent } = agentWith([]);
-  assertEquals(agent.messages, [system("P")]);
+  assertEquals(agent.messages, [systemMessage("P")]);
   assertEquals(agentWith([], { tools: [echo] }).agent.messages, [
-    system("P"),
-    system(TOOL_PROTOCOL_PROMPT),
+    systemMessage("P"),
+    systemMessage(TOOL_PROTOCOL_PROMPT),
   ]);
   const explicit = agentWith([], {
     tools: [done],
@@ -143,10 +143,10 @@ test("the history begins with the system messages", { case: "X-006" }, () => {
   });
   assertEquals(
     explicit.agent.messages[2],
-    system(EXPLICIT_FINISH_PROTOCOL_PROMPT),
+    systemMessage(EXPLICIT_FINISH_PROTOCOL_PROMPT),
   );
   agent.reset([{ role: "user", content: "seed" }]);
-  assertEquals(agent.messages, [system("P"), {
+  assertEquals(agent.messages, [systemMessage("P"), {
     role: "user",
     content: "seed",
   }]);
