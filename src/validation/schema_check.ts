@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject } from "../base/json.ts";
 import { chooseDraft, type JsonSchema, type JsonSchemaDraft } from "./draft.ts";
 import { keywordFault } from "./keyword_rules.ts";
 import { pointerTo } from "./pointer.ts";
@@ -59,7 +59,7 @@ function requireSchema(
       throw new JsonSchemaError(pointerTo(pointer, keyword), fault);
     }
   }
-  for (const sub of subSchemas(schema as JsonObject, pointer)) {
+  for (const sub of subSchemas(schema, pointer)) {
     requireSchema(sub.schema, sub.pointer, draft, sub.keyword);
   }
 }

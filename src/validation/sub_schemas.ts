@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject } from "../base/json.ts";
 import { pointerTo } from "./pointer.ts";
 
 /** A schema inside another one. */
@@ -66,31 +66,34 @@ export function appliesInPlace(keyword: string): boolean {
  * Makes no demands on their shape. The lists of names that `dependencies` may hold
  * are no schemas and left out.
  */
-export function subSchemas(schema: JsonObject, pointer: string): SubSchema[] {
+export function subSchemas(
+  schema: Record<string, unknown>,
+  pointer: string,
+): SubSchema[] {
   return Object.keys(schema).flatMap((keyword) => {
     const held = schema[keyword];
     const at = pointerTo(pointer, keyword);
-    switch (holdingOf(keyword)) {
-      case "one":
-        return [{ keyword, schema: held, pointer: at }];
-      case "list":
-        return Array.isArray(held)
-          ? held.map((item, index) => ({
-            keyword,
-            schema: item,
-            pointer: pointerTo(at, index),
-          }))
-          : [{ keyword, schema: held, pointer: at }];
-      case "named":
-        return !isJsonObject(held) ? [] : Object.keys(held)
-          .filter((name) => !Array.isArray(held[name]))
-          .map((name) => ({
-            keyword,
-            schema: held[name],
-            pointer: pointerTo(at, name),
-          }));
-      default:
-        return [];
-    }
+    return membersOf(keyword, held)
+      .map(([name, schema]) => ({
+        keyword,
+        schema,
+        pointer: name === undefined ? at : pointerTo(at, name),
+      }));
   });
+}
+
+/** The schemas that a keyword holds, with their names or numbers; one alone has neither. */
+function membersOf(
+  keyword: string,
+  held: unknown,
+): readonly (readonly [string | undefined, unknown])[] {
+  const holding = holdingOf(keyword);
+  if (holding === undefined) return [];
+  if (holding === "list" && Array.isArray(held)) return Object.entries(held);
+  if (holding !== "named") return [[undefined, held]];
+  if (!isJsonObject(held)) return [];
+  const members = Object.entries(held);
+  return keyword === "dependencies"
+    ? members.filter(([, member]) => !Array.isArray(member))
+    : members;
 }
