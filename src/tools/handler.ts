@@ -1,4 +1,4 @@
-import type { ToolEffect } from "../messages/tool.ts";
+import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
 import {
   normalizeToolDefinition,
   normalizeToolDefinitions,
@@ -183,7 +183,7 @@ export class MethodToolHandler extends BaseHandler {
   }
 
   /** The tools in the function-calling form; fresh copies. */
-  get tools(): readonly ToolDefinitionInput[] {
+  get tools(): readonly OpenAIFunctionTool[] {
     return this.#definitions.map((definition) => definition.toOpenAITool());
   }
 
