@@ -41,7 +41,7 @@ test("a blank agent id is refused before anything is touched", {
   }
   for (const agentId of [undefined, 7]) {
     assertThrows(
-      () => new Agent({ agentId: agentId as string, model }),
+      () => new Agent({ agentId: agentId as unknown as string, model }),
       TypeError,
       "agentId",
     );
