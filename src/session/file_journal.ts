@@ -27,6 +27,7 @@ import type {
   JournalCallOptions,
   JournalCapabilities,
   JournalEntry,
+  JournalLine,
   JournalPosition,
 } from "./journal.ts";
 import type { JournalFiles } from "./journal_files.ts";
@@ -136,6 +137,20 @@ export class FileJournal implements JournalBackend {
     try {
       const file = await this.#file(sessionId);
       yield* file.read(after, signal);
+    } catch (error) {
+      throw storageError("read", sessionId, error);
+    }
+  }
+
+  /** Finds the newest checkpoint of `main`, reading the file from its end. */
+  async findCheckpoint(
+    sessionId: string,
+    { signal }: JournalCallOptions = {},
+  ): Promise<JournalLine | null> {
+    throwIfAborted(signal);
+    try {
+      const file = await this.#file(sessionId);
+      return await file.findCheckpoint(signal);
     } catch (error) {
       throw storageError("read", sessionId, error);
     }

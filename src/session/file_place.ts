@@ -4,6 +4,7 @@ import type { JournalFile, JournalFileStatus } from "./journal_files.ts";
 import {
   countLines,
   firstLines,
+  type FoundLine,
   isTornFirstRecord,
   lastLine,
   recordIdOf,
@@ -53,6 +54,16 @@ export function behindLines(
     tail: tailOf(lines),
     modifiedMs,
   };
+}
+
+/** The place behind one line of which all is known. */
+export function behindLine(
+  { revision, recordId }: JournalPosition,
+  { line, end }: FoundLine,
+  { identity, modifiedMs }: JournalFileStatus,
+): FilePlace {
+  const tail = tailOf(new TextEncoder().encode(`${line}\n`));
+  return { identity, revision, recordId, bytes: end, tail, modifiedMs };
 }
 
 const tailBytes = 128;

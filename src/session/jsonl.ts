@@ -1,4 +1,5 @@
 import { SessionSerializationError } from "./errors.ts";
+import type { JournalPosition } from "./journal.ts";
 import type { JournalFile } from "./journal_files.ts";
 
 /**
@@ -13,6 +14,7 @@ export async function journalFileName(sessionId: string): Promise<string> {
   return `${hex.join("")}.jsonl`;
 }
 
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lineFeed = 10;
 const chunkBytes = 256 * 1024;
 
@@ -36,13 +38,77 @@ export async function* wholeLines(
   for (let start = from; start < to;) {
     const wanted = Math.min(buffer.length, to - start);
     const length = await fill(file, buffer.subarray(0, wanted), start);
-    const end = buffer.subarray(0, length).lastIndexOf(lineFeed) + 1;
-    if (end > 0) {
-      yield buffer.subarray(0, end);
-      start += end;
+    const lines = upToLastLineFeed(buffer.subarray(0, length));
+    if (lines.length > 0) {
+      yield lines;
+      start += lines.length;
     } else if (length < wanted || start + length === to) return;
     else buffer = new Uint8Array(buffer.length * 2);
   }
+}
+
+const checkpointEnd = new TextEncoder().encode('"type":"checkpoint"}\n');
+
+/** A line and the byte behind its line feed. */
+export interface FoundLine {
+  /** The line, without its line feed. */
+  readonly line: string;
+  /** Where the next line begins. */
+  readonly end: number;
+}
+
+/**
+ * Finds the last checkpoint by reading backwards; null if there is none.
+ *
+ * The type is the last member of a canonical line, so nothing else is parsed.
+ *
+ * @param to Byte to end before.
+ */
+export async function lastCheckpoint(
+  file: JournalFile,
+  to: number,
+): Promise<FoundLine | null> {
+  const end = await endOfLast(file, checkpointEnd, to);
+  if (end === 0) return null;
+  const start = await endOfLast(file, checkpointEnd.subarray(-1), end - 1);
+  const line = new Uint8Array(end - 1 - start);
+  await fill(file, line, start);
+  try {
+    return { line: utf8.decode(line), end };
+  } catch {
+    return null; // reading everything will tell where the damage is
+  }
+}
+
+/** Where the last occurrence of bytes that end in a line feed ends; 0 if there is none. */
+async function endOfLast(
+  file: JournalFile,
+  wanted: Uint8Array,
+  to: number,
+): Promise<number> {
+  const buffer = new Uint8Array(Math.min(chunkBytes, to));
+  for (let end = to; end >= wanted.length;) {
+    const start = Math.max(0, end - buffer.length);
+    const chunk = buffer.subarray(0, end - start);
+    await fill(file, chunk, start);
+    let rest = upToLastLineFeed(chunk);
+    while (rest.length >= wanted.length) {
+      if (endsWith(rest, wanted)) return start + rest.length;
+      rest = upToLastLineFeed(rest.subarray(0, -1));
+    }
+    if (start === 0) break;
+    end = start + wanted.length - 1; // what is wanted may lie across the chunks
+  }
+  return 0;
+}
+
+function upToLastLineFeed(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
+}
+
+function endsWith(bytes: Uint8Array, end: Uint8Array): boolean {
+  const start = bytes.length - end.length;
+  return end.every((byte, at) => bytes[start + at] === byte);
 }
 
 async function fill(
@@ -95,8 +161,6 @@ export interface LinesPlace {
   /** Byte at which it begins. */
   readonly offset: number;
 }
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Turns whole lines into texts without their line feeds.
@@ -165,6 +229,26 @@ export function recordIdOf(line: Uint8Array): string | null {
   } catch {
     return null;
   }
+}
+
+const text = String.raw`"(?:[^"\\]|\\.)*"`;
+const mainStart = new RegExp(
+  String.raw`^\{"agent_id":(?:null|${text}),"branch_id":"main",`,
+);
+const checkpointTail = new RegExp(
+  String.raw`"record_id":"([^"\\]+)","revision":(\d+),"sequence":\d+,` +
+    String.raw`"session_id":${text},"type":"checkpoint"\}$`,
+);
+
+/**
+ * The position of a canonical line that is a checkpoint of the branch `main`;
+ * null for any other line. Such a line may be long, so it is not parsed.
+ */
+export function checkpointOfMain(line: string): JournalPosition | null {
+  const [, recordId, revision] = checkpointTail.exec(line) ?? [];
+  return recordId === undefined || !mainStart.test(line)
+    ? null
+    : { recordId, revision: Number(revision) };
 }
 
 /** True for the record that ends a run; its type is the last member of a canonical line. */

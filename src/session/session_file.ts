@@ -4,6 +4,7 @@ import { JournalReplacedError, SessionStorageError } from "./errors.ts";
 import { type FileLock, type FileLocks, withFileLock } from "./file_lock.ts";
 import {
   beginning,
+  behindLine,
   behindLines,
   type FilePlace,
   findEnd,
@@ -17,6 +18,7 @@ import {
 import type {
   JournalAppendResult,
   JournalEntry,
+  JournalLine,
   JournalPosition,
 } from "./journal.ts";
 import type {
@@ -24,7 +26,13 @@ import type {
   JournalFiles,
   JournalFileStatus,
 } from "./journal_files.ts";
-import { decodeLines, endsRun, wholeLines } from "./jsonl.ts";
+import {
+  checkpointOfMain,
+  decodeLines,
+  endsRun,
+  lastCheckpoint,
+  wholeLines,
+} from "./jsonl.ts";
 
 /** When a line is pushed to the disk: each at once, with the end of its run, or when the system likes. */
 export type FsyncMode = "always" | "run-end" | "never";
@@ -106,6 +114,33 @@ export class SessionFile {
         yield lines;
       }
       if (place.revision === 0) await requireJournal(file);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Finds the newest checkpoint of `main`, and remembers its end for the reading that follows. */
+  async findCheckpoint(
+    signal: AbortSignal | undefined,
+  ): Promise<JournalLine | null> {
+    const { files } = this.#medium;
+    const status = await files.status(this.name);
+    const file = status === null ? null : await files.openToRead(this.name);
+    if (status === null || file === null) return null;
+    try {
+      let to = status.sizeBytes;
+      for (;;) {
+        throwIfAborted(signal);
+        const found = await lastCheckpoint(file, to);
+        if (found === null) return null;
+        const { line, end } = found;
+        const position = checkpointOfMain(line);
+        if (position !== null) {
+          this.#advance(behindLine(position, found, status));
+          return { revision: position.revision, line };
+        }
+        to = end - 1;
+      }
     } finally {
       await file.close();
     }

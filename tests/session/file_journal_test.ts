@@ -518,6 +518,60 @@ test("an append into a directory that was emptied begins anew, with a new lock",
   assertEquals([locks.openCount, directory.openCount], [1, 1]);
 });
 
+function checkpointLine(revision: number, branch = "main", text = ""): string {
+  return `{"agent_id":"A","branch_id":"${branch}","data":{"t":"${text}"},` +
+    `"journal_schema_version":1,"parent_id":null,"record_id":"r${revision}",` +
+    `"revision":${revision},"sequence":0,"session_id":"S \\"1\\"","type":"checkpoint"}`;
+}
+
+test("the newest checkpoint is found from the end, and reading goes on behind it", async () => {
+  const { directory } = open();
+  const long = "x".repeat(300_000);
+  const lines = [
+    ...linesUpTo(40_000),
+    checkpointLine(40_001, "main", long),
+    lineOf(40_002),
+    checkpointLine(40_003, "idea"),
+    lineOf(40_004, 'x","type":"checkpoint'),
+  ];
+  directory.put(name, lines.map((line) => `${line}\n`).join("") + '{"torn');
+  const { journal } = open({}, directory);
+  assertEquals(await journal.findCheckpoint("S"), {
+    revision: 40_001,
+    line: lines[40_000],
+  });
+  assertEquals(await linesOf(journal, positionOf(40_001)), lines.slice(40_001));
+  const read = directory.log.filter((step) => step.startsWith("read"))
+    .map((step) => Number(step.slice(5)));
+  assert(
+    read.reduce((sum, bytes) => sum + bytes) < directory.bytes().length / 2,
+  );
+  assertEquals(directory.openCount, 0);
+  await appendAll(journal, 1, 40_005);
+});
+
+test("without a checkpoint of main none is found", async () => {
+  const { directory, journal } = open();
+  assertEquals(await journal.findCheckpoint("S"), null);
+  const bytes = new TextEncoder().encode(`${checkpointLine(1)}\n`);
+  const damaged = bytes.with(60, 0xff);
+  for (
+    const content of [
+      "",
+      "torn",
+      `${lineOf(1)}\n`,
+      `${checkpointLine(1, "idea")}\n`,
+      checkpointLine(1),
+      damaged,
+    ]
+  ) {
+    directory.put(name, content);
+    assertEquals(await journal.findCheckpoint("S"), null);
+  }
+  directory.put(name, bytes);
+  assertEquals((await journal.findCheckpoint("S"))?.revision, 1);
+});
+
 test("only so many sessions stay open, and closing closes them", async () => {
   const { directory, locks, journal } = open();
   for (let n = 0; n < 70; n++) {
