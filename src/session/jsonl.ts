@@ -17,6 +17,7 @@ export async function journalFileName(sessionId: string): Promise<string> {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lineFeed = 10;
 const chunkBytes = 256 * 1024;
+const backwardChunkBytes = 64 * 1024;
 
 /**
  * Reads whole lines, line feeds included, in chunks that are valid until the next one.
@@ -86,7 +87,7 @@ async function endOfLast(
   wanted: Uint8Array,
   to: number,
 ): Promise<number> {
-  const buffer = new Uint8Array(Math.min(chunkBytes, to));
+  const buffer = new Uint8Array(Math.min(backwardChunkBytes, to));
   for (let end = to; end >= wanted.length;) {
     const start = Math.max(0, end - buffer.length);
     const chunk = buffer.subarray(0, end - start);
