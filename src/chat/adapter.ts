@@ -73,7 +73,8 @@ export interface ChatModelOptions {
  * `presence_penalty`, `frequency_penalty`, `logit_bias`, `tool_choice`,
  * `parallel_tool_calls`, `response_format`, `reasoning_effort`, `verbosity`,
  * `service_tier`, `prompt_cache_key`, `safety_identifier`, `user`, and
- * `extra_body`, an object of members that only this server knows.
+ * `extra_body`, an object of members that only this server knows. Null takes back
+ * the temperature of the configuration.
  *
  * Failures are `ModelProviderError`s that say what to do; none holds the key.
  *
@@ -110,6 +111,8 @@ export class ChatModelAdapter implements ModelAdapter {
   #ready: Promise<void> | undefined;
 
   /**
+   * Opens nothing yet.
+   *
    * @throws {TypeError} A member of the configuration or of `compat` has the wrong type.
    * @throws {RangeError} A value is out of range, or `baseUrl` is no http address.
    */
@@ -247,8 +250,7 @@ export class ChatModelAdapter implements ModelAdapter {
     const { llmMessages, tools } = context;
     const body = this.#bodies.write(llmMessages, tools, {
       model,
-      ...(temperature !== null && { temperature }),
-      ...bodyMembers(call.options ?? {}, tools.length > 0),
+      ...bodyMembers(temperature, call.options ?? {}, tools.length > 0),
       ...(streaming && { stream: true }),
       ...(streaming && includeUsage &&
         { stream_options: { include_usage: true } }),

@@ -89,10 +89,10 @@ export class AnswerAssembler {
     if (thinking !== "") {
       deltas.push({ kind: "thinking_delta", delta: thinking });
     }
-    this.#pushText(textOf(delta.content), deltas);
-    this.#pushText(textOf(delta.refusal), deltas);
-    this.#calls.push(delta.tool_calls);
-    this.#calls.pushLegacy(delta.function_call);
+    this.#pushText(delta.content, deltas);
+    this.#pushText(delta.refusal, deltas);
+    if (delta.tool_calls) this.#calls.push(delta.tool_calls);
+    if (delta.function_call) this.#calls.pushLegacy(delta.function_call);
     if (deltas.length > 0) this.#started = true;
   }
 
@@ -170,7 +170,8 @@ export class AnswerAssembler {
       : undefined;
   }
 
-  #pushText(piece: string, deltas: ModelDelta[]): void {
+  #pushText(content: unknown, deltas: ModelDelta[]): void {
+    const piece = typeof content === "string" ? content : textParts(content);
     if (piece === "") return;
     if (this.#thinkTags === undefined) {
       this.#text += piece;
@@ -200,14 +201,15 @@ function errorIn(chunk: Record<string, unknown>): unknown {
 
 function firstChoice(choices: unknown): Record<string, unknown> | undefined {
   if (!Array.isArray(choices)) return undefined;
-  return choices.find((choice) =>
-    isJsonObject(choice) &&
-    (choice.index === 0 || !Number.isInteger(choice.index))
-  );
-}
-
-function textOf(content: unknown): string {
-  return typeof content === "string" ? content : textParts(content);
+  for (const choice of choices) {
+    if (
+      isJsonObject(choice) &&
+      (choice.index === 0 || !Number.isInteger(choice.index))
+    ) {
+      return choice;
+    }
+  }
+  return undefined;
 }
 
 function exceedsWindow(

@@ -25,11 +25,11 @@ export interface ModelConfigInput {
   readonly apiKey: string;
   /** See {@linkcode ModelConfig.baseUrl}. */
   readonly baseUrl: string;
-  /** @default {60000} */
+  /** See {@linkcode ModelConfig.timeoutMs}. @default {60000} */
   readonly timeoutMs?: number;
-  /** @default {null} */
+  /** See {@linkcode ModelConfig.temperature}. @default {null} */
   readonly temperature?: number | null;
-  /** @default {true} */
+  /** See {@linkcode ModelConfig.includeUsage}. @default {true} */
   readonly includeUsage?: boolean;
 }
 

@@ -38,13 +38,16 @@ const aboutTools: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The members that options add to the body of a request.
+ * The members of a request body that options decide about.
  *
- * Names may be in snake or camel case. Unknown ones are passed over, and so is
- * null. `extra_body` is an object of members that only this server knows; they
- * are added as they are.
+ * Names may be in snake or camel case. Unknown ones are passed over; null takes
+ * back what the configuration says. `extra_body` is an object of members that
+ * only this server knows; they are added as they are.
+ *
+ * @param temperature The temperature of the configuration.
  */
 export function bodyMembers(
+  temperature: number | null,
   options: ModelOptions,
   hasTools: boolean,
 ): Record<string, JsonValue> {
@@ -56,7 +59,7 @@ export function bodyMembers(
   ) {
     if (!own.has(key)) members[key] = value;
   }
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of Object.entries({ temperature, ...options })) {
     const key = snakeCase(name);
     if (!known.has(key) || value === undefined || value === null) continue;
     if (hasTools || !aboutTools.has(key)) members[key] = value;

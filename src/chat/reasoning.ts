@@ -101,6 +101,13 @@ export class ReasoningCollector {
   }
 }
 
+function firstTextField(delta: Record<string, unknown>): string | undefined {
+  for (const name of textFields) {
+    if (typeof delta[name] === "string" && delta[name] !== "") return name;
+  }
+  return undefined;
+}
+
 function optional(providerData: JsonObject, replay: JsonObject): ReturnedData {
   return {
     ...(Object.keys(providerData).length > 0 && { providerData }),

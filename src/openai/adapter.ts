@@ -29,7 +29,7 @@ export interface OpenAIModelOptions
  * ```
  */
 export class OpenAIModelAdapter extends ChatModelAdapter {
-  /** @throws As {@linkcode ChatModelAdapter}. */
+  /** Opens nothing yet. @throws As {@linkcode ChatModelAdapter}. */
   constructor(config: ModelConfigInput, options: OpenAIModelOptions = {}) {
     super(config, { ...options, transport: openAITransport(options) });
   }
