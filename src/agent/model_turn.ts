@@ -1,23 +1,13 @@
-import { detach } from "../base/abort.ts";
 import type { CompactionResult } from "../context/compaction.ts";
 import { type AssistantMessage, toAgentMessage } from "../messages/message.ts";
-import {
-  type ContextBuildResult,
-  type ModelRequest,
-  type ModelResponseCompleted,
-  type ModelStream,
-  UNKNOWN_TARGET,
+import type {
+  ContextBuildResult,
+  ModelResponseCompleted,
 } from "../model/adapter.ts";
 import { ContextOverflowError } from "../model/errors.ts";
-import {
-  incompleteStream,
-  requireCompleted,
-  requireDelta,
-  streamOf,
-} from "../model/fold.ts";
-import { composeModelLayers } from "../model/layer.ts";
 import type { ActiveRun } from "./active_run.ts";
 import { compactInRun } from "./compaction.ts";
+import { requestModel } from "./model_request.ts";
 import {
   abortStop,
   budgetStop,
@@ -123,93 +113,4 @@ async function commitReply(
     finishReason,
   });
   return { message, finishReason };
-}
-
-/** One request through the model middleware; deltas become events as they come. */
-async function requestModel(
-  run: ActiveRun,
-  context: ContextBuildResult,
-  attempt: number,
-): Promise<ModelResponseCompleted> {
-  run.phase = "model";
-  const { core, additions } = run;
-  const layers = [...core.modelLayers, ...additions.modelLayers];
-  const ask = composeModelLayers(
-    layers,
-    (request) => adapterStream(run, request),
-  );
-  const stream = ask({
-    context,
-    attempt,
-    turn: run.turn,
-    runId: run.id,
-    agent: core.info,
-    options: { ...additions.modelOptions, ...run.request.modelOptions },
-    target: core.config.model.target ?? UNKNOWN_TARGET,
-    signal: run.cancellation.signal,
-    scope: run.request.scope.fork(),
-  });
-  return await run.cancellation.race(
-    () => readAnswer(run, stream),
-    () => detach(stream.return(undefined as never)),
-  );
-}
-
-async function readAnswer(
-  run: ActiveRun,
-  stream: ModelStream,
-): Promise<ModelResponseCompleted> {
-  let started = false;
-  try {
-    for (;;) {
-      const step = await stream.next();
-      if (step.done) return requireCompleted(step.value);
-      if (run.cancellation.aborted) throw run.cancellation.reason;
-      started = true;
-      const { kind, delta } = requireDelta(step.value);
-      await run.emit({
-        kind: kind === "text_delta"
-          ? "assistant_text_delta"
-          : "assistant_thinking_delta",
-        turn: run.turn,
-        delta,
-      });
-    }
-  } catch (error) {
-    detach(stream.return(undefined as never));
-    if (
-      !started || !(error instanceof ContextOverflowError) ||
-      error.responseStarted
-    ) throw error;
-    throw new ContextOverflowError(error.message, {
-      cause: error,
-      status: error.status,
-      responseStarted: true,
-    });
-  }
-}
-
-/** The innermost step: the adapter's own stream, with its usage counted. */
-async function* adapterStream(
-  run: ActiveRun,
-  request: ModelRequest,
-): ModelStream {
-  let started = false;
-  run.usage.requestStarted();
-  try {
-    for await (
-      const event of streamOf(run.core.config.model, request.context, request)
-    ) {
-      if (event.kind === "completed") {
-        run.usage.reported(event.usage);
-        return event;
-      }
-      started = true;
-      yield requireDelta(event);
-    }
-  } catch (error) {
-    if (error instanceof ContextOverflowError && !started) run.usage.refused();
-    throw error;
-  }
-  throw incompleteStream();
 }

@@ -4,6 +4,7 @@ import {
   type RunUsage,
   runUsage,
 } from "../messages/usage.ts";
+import { ContextOverflowError } from "../model/errors.ts";
 
 type OptionalCount = "cacheReadTokens" | "cacheWriteTokens" | "reasoningTokens";
 
@@ -34,9 +35,14 @@ export class UsageMeter {
     };
   }
 
-  /** Counts a request as reported that was refused before any output and so consumed nothing. */
-  refused(): void {
-    this.#reportedRequestCount += 1;
+  /**
+   * Judges a request that failed: one that was refused as too large before any
+   * output consumed nothing and counts as reported.
+   */
+  requestFailed(error: unknown, started: boolean): void {
+    if (error instanceof ContextOverflowError && !started) {
+      this.#reportedRequestCount += 1;
+    }
   }
 
   /** Adds what an automatic compaction spent. */

@@ -77,6 +77,17 @@ export function detach(work: unknown): void {
   if (isPromiseLike(work)) work.then(ignore, ignore);
 }
 
+/** Ends an iteration without waiting: a generator that is stuck never settles its return. */
+export function closeIterator(
+  iterator: AsyncIterator<unknown, unknown, unknown> | undefined,
+): void {
+  try {
+    detach(iterator?.return?.(undefined));
+  } catch {
+    // Nobody reads on, so nobody wants to know.
+  }
+}
+
 /** True for promises and other objects with a `then`. */
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null &&

@@ -29,18 +29,18 @@ export class EventQueue<T> {
     this.#notify();
   }
 
-  /** The next value. */
-  async next(): Promise<IteratorResult<T, undefined>> {
-    for (;;) {
-      if (this.#head < this.#values.length) {
-        return { done: false, value: this.#take() };
-      }
-      if (this.#ended !== undefined) {
-        if ("error" in this.#ended) throw this.#ended.error;
-        return { done: true, value: undefined };
-      }
-      await new Promise<void>((resolve) => this.#wake = resolve);
+  /** The next value, as soon as there is one. */
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.#head < this.#values.length) {
+      return Promise.resolve({ done: false, value: this.#take() });
     }
+    if (this.#ended !== undefined) {
+      return "error" in this.#ended
+        ? Promise.reject(this.#ended.error)
+        : Promise.resolve({ done: true, value: undefined });
+    }
+    return new Promise<void>((resolve) => this.#wake = resolve)
+      .then(() => this.next());
   }
 
   #take(): T {

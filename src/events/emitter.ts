@@ -77,9 +77,11 @@ export class EventEmitter {
 
   /** Delivers one event to everyone. @returns A promise only if there is something to wait for. */
   emit(payload: AgentEventPayload): Promise<void> | undefined {
-    return this.#enqueue(() =>
-      this.#deliver(this.#make(payload), this.#listeners)
-    );
+    if (this.#delivering !== undefined) {
+      return this.#occupy(this.#delivering.then(() => this.#emitNow(payload)));
+    }
+    const pending = this.#emitNow(payload);
+    return pending === undefined ? undefined : this.#occupy(pending);
   }
 
   /**
@@ -121,13 +123,12 @@ export class EventEmitter {
     }, payload);
   }
 
-  #enqueue(
-    deliver: () => Promise<void> | undefined,
-  ): Promise<void> | undefined {
-    const pending = this.#delivering === undefined
-      ? deliver()
-      : this.#delivering.then(deliver);
-    if (pending === undefined) return undefined;
+  #emitNow(payload: AgentEventPayload): Promise<void> | undefined {
+    return this.#deliver(this.#make(payload), this.#listeners);
+  }
+
+  /** Makes later emissions wait for this one. */
+  #occupy(pending: Promise<void>): Promise<void> {
     const tail = pending.then(() => {
       if (this.#delivering === tail) this.#delivering = undefined;
     });

@@ -169,12 +169,14 @@ test(
   { case: "X-189" },
   async () => {
     const clock = new ManualClock();
+    const entered = deferred();
     const ordinary = new RecordingEventSink();
     const hanging: AgentEventSink = {
-      emit: (event) =>
-        event.kind === "message_completed"
-          ? new Promise<void>(() => {})
-          : undefined,
+      emit(event) {
+        if (event.kind !== "message_completed") return;
+        entered.resolve();
+        return new Promise<void>(() => {});
+      },
     };
     const logger = new RecordingLogger();
     const agent = new Agent({
@@ -186,8 +188,7 @@ test(
       logger,
     });
     const run = agent.run("go");
-    await ordinary.first("turn_started");
-    while (clock.pending === 0) await Promise.resolve();
+    await entered.promise;
     clock.advance(30);
     assertEquals((await run).status, "completed");
     assertEquals(ordinary.trace(), "AS TS1 MC TC1 AF(completed/text_response)");

@@ -1,0 +1,178 @@
+import { closeIterator } from "../base/abort.ts";
+import {
+  type ContextBuildResult,
+  type ModelDelta,
+  type ModelRequest,
+  type ModelResponseCompleted,
+  type ModelStream,
+  type ModelStreamEvent,
+  UNKNOWN_TARGET,
+} from "../model/adapter.ts";
+import { ContextOverflowError } from "../model/errors.ts";
+import {
+  incompleteStream,
+  requireCompleted,
+  requireDelta,
+  streamOf,
+} from "../model/fold.ts";
+import { composeModelLayers } from "../model/layer.ts";
+import type { ActiveRun } from "./active_run.ts";
+
+/** Events of an adapter, which yields the response last, or of middleware, which returns it. */
+type AnswerIterator = AsyncIterator<
+  ModelStreamEvent,
+  ModelResponseCompleted | undefined,
+  undefined
+>;
+
+/**
+ * Sends one request through the model middleware; deltas become events as they
+ * come.
+ *
+ * @param attempt 1, or 2 after an overflow was recovered.
+ * @throws {ContextOverflowError} With `responseStarted` if deltas were shown.
+ */
+export async function requestModel(
+  run: ActiveRun,
+  context: ContextBuildResult,
+  attempt: number,
+): Promise<ModelResponseCompleted> {
+  run.phase = "model";
+  const reading = new Reading(run);
+  const request = requestOf(run, context, attempt);
+  try {
+    return await run.cancellation.race(
+      () => reading.answer(request),
+      () => reading.close(),
+    );
+  } catch (error) {
+    throw reading.started ? withStart(error) : error;
+  } finally {
+    reading.close();
+  }
+}
+
+function requestOf(
+  run: ActiveRun,
+  context: ContextBuildResult,
+  attempt: number,
+): ModelRequest {
+  const { core, additions } = run;
+  return {
+    context,
+    attempt,
+    turn: run.turn,
+    runId: run.id,
+    agent: core.info,
+    options: { ...additions.modelOptions, ...run.request.modelOptions },
+    target: core.config.model.target ?? UNKNOWN_TARGET,
+    signal: run.cancellation.signal,
+    scope: run.request.scope.fork(),
+  };
+}
+
+/** The reading of one answer. */
+class Reading {
+  readonly #run: ActiveRun;
+  #iterator: AnswerIterator | undefined;
+  /** True once a delta was shown. */
+  started = false;
+
+  constructor(run: ActiveRun) {
+    this.#run = run;
+  }
+
+  /** Opens the stream and reads it to the completed response. */
+  answer(request: ModelRequest): Promise<ModelResponseCompleted> {
+    const layers = [
+      ...this.#run.core.modelLayers,
+      ...this.#run.additions.modelLayers,
+    ];
+    if (layers.length === 0) return this.#askAdapter(request);
+    const ask = composeModelLayers(
+      layers,
+      (inner) => adapterStream(this.#run, inner),
+    );
+    return this.#read(ask(request));
+  }
+
+  /** Ends the reading without waiting. */
+  close(): void {
+    closeIterator(this.#iterator);
+    this.#iterator = undefined;
+  }
+
+  async #askAdapter(request: ModelRequest): Promise<ModelResponseCompleted> {
+    const { usage, core } = this.#run;
+    usage.requestStarted();
+    try {
+      const stream = streamOf(core.config.model, request.context, request);
+      const response = await this.#read(stream[Symbol.asyncIterator]());
+      usage.reported(response.usage);
+      return response;
+    } catch (error) {
+      usage.requestFailed(error, this.started);
+      throw error;
+    }
+  }
+
+  async #read(iterator: AnswerIterator): Promise<ModelResponseCompleted> {
+    this.#iterator = iterator;
+    for (;;) {
+      const step = await iterator.next();
+      if (step.value?.kind === "completed") return requireCompleted(step.value);
+      if (step.done) throw incompleteStream();
+      const pending = this.#show(requireDelta(step.value));
+      if (pending !== undefined) await pending;
+    }
+  }
+
+  #show({ kind, delta }: ModelDelta): Promise<void> | undefined {
+    const run = this.#run;
+    run.cancellation.throwIfAborted();
+    this.started = true;
+    return run.emit({
+      kind: kind === "text_delta"
+        ? "assistant_text_delta"
+        : "assistant_thinking_delta",
+      turn: run.turn,
+      delta,
+    });
+  }
+}
+
+/** What model middleware calls: the adapter's own stream, with its usage counted. */
+async function* adapterStream(
+  run: ActiveRun,
+  request: ModelRequest,
+): ModelStream {
+  let started = false;
+  run.usage.requestStarted();
+  try {
+    const { model } = run.core.config;
+    for await (const event of streamOf(model, request.context, request)) {
+      if (event.kind === "completed") {
+        run.usage.reported(event.usage);
+        return event;
+      }
+      started = true;
+      yield requireDelta(event);
+    }
+  } catch (error) {
+    run.usage.requestFailed(error, started);
+    throw error;
+  }
+  throw incompleteStream();
+}
+
+/** Marks an overflow that came after visible output; nothing can be tried again then. */
+function withStart(error: unknown): unknown {
+  if (!(error instanceof ContextOverflowError) || error.responseStarted) {
+    return error;
+  }
+  return new ContextOverflowError(error.message, {
+    cause: error,
+    status: error.status,
+    responseStarted: true,
+  });
+}
