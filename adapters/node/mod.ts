@@ -1,5 +1,5 @@
 /**
- * What the core needs from Node.js: a server and the environment.
+ * What the core needs from Node.js: sessions in files, a server and the environment.
  *
  * @example Let the environment choose the model
  * ```ts ignore
@@ -23,3 +23,14 @@ export type {
   ServeOptions,
 } from "../../src/http/server.ts";
 export type { ModelEnvironment } from "../../src/chat/config.ts";
+export { JsonlSessionStorage } from "./session_storage.ts";
+export type { JsonlSessionStorageOptions } from "./session_storage.ts";
+export type { FileJournalOptions } from "../../src/session/file_journal.ts";
+export type { FsyncMode } from "../../src/session/session_file.ts";
+export type {
+  FileLock,
+  FileLockKind,
+  FileLocks,
+} from "../../src/session/file_lock.ts";
+export { nodeFlock } from "./file_lock.ts";
+export type { FsExt, Koffi } from "./file_lock.ts";

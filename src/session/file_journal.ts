@@ -94,6 +94,8 @@ export class FileJournal implements JournalBackend {
   readonly #sessions = new Map<string, SessionFile>();
 
   /**
+   * Opens nothing yet: files and locks are opened by the calls that need them.
+   *
    * @param files The directory.
    * @param options The locks, and what else may be chosen.
    * @throws {SessionUnsupportedError} `requireFlock` is set and the locks are of another kind.
