@@ -36,6 +36,8 @@ export class ToolSchemaConfigurationError extends EJAgentError {
   readonly pointer: string;
 
   /**
+   * Blames the schema of one tool.
+   *
    * @param message What is wrong, without a final period.
    * @param options The tool, the place in its schema, and the cause.
    */

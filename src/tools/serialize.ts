@@ -11,6 +11,7 @@
  */
 export function serializeToolResult(data: unknown): string {
   if (typeof data === "string") return wellFormed(data);
+  if (typeof data === "bigint") return data.toString();
   try {
     return JSON.stringify(data, replaceMember) ?? "null";
   } catch (cause) {
