@@ -15,7 +15,7 @@
  * @module
  */
 
-export { environment } from "../node/env.ts";
+export { environment } from "./env.ts";
 export { serve } from "./serve.ts";
 export type {
   FetchHandler,

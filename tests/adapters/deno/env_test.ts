@@ -1,5 +1,5 @@
 import { env } from "node:process";
-import { environment } from "../../../adapters/deno/mod.ts";
+import { environment } from "../../../adapters/deno/env.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { test } from "../../support/suite.ts";
 

@@ -1,0 +1,1 @@
+export { environment } from "../node/env.ts";

@@ -1,0 +1,4 @@
+import { serve } from "../../../adapters/deno/serve.ts";
+import { httpRunContract } from "../http_run_contract.ts";
+
+httpRunContract("deno", serve);

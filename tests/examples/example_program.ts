@@ -1,0 +1,10 @@
+import { argv } from "node:process";
+
+// Literal paths, so that the examples are part of the bundle for Node.
+const examples: Readonly<Record<string, () => Promise<unknown>>> = {
+  "01_stateful_chat": () => import("../../examples/01_stateful_chat.ts"),
+  "02_custom_tool": () => import("../../examples/02_custom_tool.ts"),
+  "11_streaming_events": () => import("../../examples/11_streaming_events.ts"),
+};
+
+await examples[argv[2]!]!();
