@@ -6,6 +6,7 @@ const hostPackages = [
   "esbuild",
   "miniflare",
   "typescript",
+  "koffi",
   "@electric-sql/pglite",
 ];
 
