@@ -13,8 +13,7 @@ export type SessionArgumentCode =
   | "unfinished_run"
   | "run_not_retryable"
   | "reserved_record"
-  | "agent_mismatch"
-  | "missing_session";
+  | "stale_session";
 
 /** Why a run cannot be repeated: it had no task of its own, or only its outcome is stored. */
 export type NotRetryableReason = "continue_run" | "inside_checkpoint";
@@ -29,7 +28,7 @@ export class SessionArgumentError extends SessionError {
   /** Set for `"run_not_retryable"`, else null. */
   readonly reason: NotRetryableReason | null;
 
-  /** @param reason Why a run is not retryable. */
+  /** Makes the error. @param reason Why a run is not retryable. */
   constructor(
     code: SessionArgumentCode,
     message: string,
@@ -60,12 +59,23 @@ export class SessionSerializationError extends SessionError {
   readonly line: number | null;
   /** Byte at which that line begins, from 0; null if it was not determined. */
   readonly offset: number | null;
+  readonly #finding: string;
 
-  /** @param message What is wrong; the place is appended to it. */
+  /** Makes the error. @param message What is wrong; the place is appended to it. */
   constructor(message: string, options: DamageOptions = {}) {
     super(message + placeText(options), { cause: options.cause });
     this.line = options.line ?? null;
     this.offset = options.offset ?? null;
+    this.#finding = message;
+  }
+
+  /** The same finding with its place. @param line From 1. @param offset In bytes, from 0. */
+  at(line: number, offset?: number): SessionSerializationError {
+    return new SessionSerializationError(this.#finding, {
+      line,
+      offset,
+      cause: this.cause,
+    });
   }
 }
 
@@ -108,7 +118,7 @@ export class SessionStorageError extends SessionError {
   /** True if the same call may well succeed later. */
   readonly retryable: boolean;
 
-  /** @param message What failed and what to do about it. */
+  /** Makes the error. @param message What failed and what to do about it. */
   constructor(message: string, options: StorageFailureOptions = {}) {
     super(message, { cause: options.cause });
     this.committed = options.committed ?? "no";
@@ -155,7 +165,7 @@ export class SessionLockTimeoutError extends SessionStorageError {
   /** Always `"session_lock_timeout"`. */
   override readonly code = "session_lock_timeout";
 
-  /** @param message Which lock, and what to do about it. */
+  /** Makes the error. @param message Which lock, and what to do about it. */
   constructor(message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause, retryable: true });
   }
@@ -172,7 +182,7 @@ export class JournalReplacedError extends SessionStorageError {
   /** Always `"session_journal_replaced"`. */
   override readonly code = "session_journal_replaced";
 
-  /** @param sessionId The session. */
+  /** Makes the error. @param sessionId The session. */
   constructor(sessionId: string) {
     super(
       `The journal of session "${sessionId}" was replaced while it was in use`,

@@ -1,0 +1,178 @@
+import { requireTask, type TaskInput } from "../messages/content.ts";
+import { SessionArgumentError, SessionSerializationError } from "./errors.ts";
+import type { BranchCreatedData, SessionBranchIntent } from "./record.ts";
+import type { SessionRunIntent } from "./state.ts";
+import { findItem, lastItem } from "./strand.ts";
+import {
+  isAncestor,
+  type JournalTree,
+  type TreeBranch,
+  type TreeNode,
+} from "./tree.ts";
+
+/** A branch to be made. */
+export interface NewBranch {
+  readonly sourceBranch: string;
+  readonly branchId: string;
+}
+
+/** A branch to be made from a record. */
+export interface NewBranchFrom extends NewBranch {
+  readonly intent: Exclude<SessionBranchIntent, "retry">;
+  /** The record; undefined for the head of the source. */
+  readonly baseId: string | undefined;
+}
+
+/** What the first record of a new branch says, and the agent that it names. */
+export interface BranchPlan {
+  readonly data: BranchCreatedData;
+  readonly agentId: string | null;
+}
+
+/** The plan of a branch that goes on from a record. @throws {SessionArgumentError} */
+export function planBranch(tree: JournalTree, wish: NewBranchFrom): BranchPlan {
+  const { intent, baseId } = wish;
+  const source = requireSource(tree, wish);
+  const base = baseId === undefined ? source.node : requireNode(tree, baseId);
+  if (!isAncestor(base, source.node)) {
+    throw new SessionArgumentError(
+      "not_an_ancestor",
+      `Record "${base.recordId}" is not an ancestor of branch "${wish.sourceBranch}"`,
+    );
+  }
+  const unfinished = base.state.openRuns.map((run) => run.runId);
+  if (unfinished.length > 0) {
+    throw new SessionArgumentError(
+      "unfinished_run",
+      `Cannot branch from record "${base.recordId}" with unfinished run(s): ${
+        unfinished.join(", ")
+      }`,
+    );
+  }
+  return {
+    data: {
+      base_record_id: base.recordId,
+      source_branch_id: source.view.branchId,
+      source_head_id: source.node.recordId,
+      intent,
+    },
+    agentId: base.state.agentId,
+  };
+}
+
+/** The plan of a branch that ends right before a run, and the task of the run. */
+export interface RetryPlan extends BranchPlan {
+  readonly task: TaskInput;
+}
+
+/**
+ * The plan of a branch on which a run is to be repeated.
+ *
+ * @throws {SessionArgumentError} The run is not there or had no task of its own.
+ * @throws {SessionSerializationError} Its task is empty.
+ */
+export function planRetry(
+  tree: JournalTree,
+  wish: NewBranch & { readonly runId: string },
+): RetryPlan {
+  const { runId } = wish;
+  const source = requireSource(tree, wish);
+  const start = findStart(source.node, runId);
+  if (start === null) throw notRetryable(source.node, runId);
+  const base = start.parent;
+  return {
+    data: {
+      base_record_id: base?.recordId ?? null,
+      source_branch_id: source.view.branchId,
+      source_head_id: source.node.recordId,
+      intent: "retry",
+      retried_run_id: runId,
+    },
+    agentId: base?.state.agentId ?? source.node.state.agentId,
+    task: taskOf(start, runId),
+  };
+}
+
+function requireSource(
+  tree: JournalTree,
+  { sourceBranch, branchId }: NewBranch,
+): TreeBranch {
+  const source = tree.branch(sourceBranch);
+  if (source === undefined) throw unknownBranch(sourceBranch);
+  if (tree.branch(branchId) !== undefined) {
+    throw new SessionArgumentError(
+      "branch_exists",
+      `Branch "${branchId}" already exists`,
+    );
+  }
+  return source;
+}
+
+function requireNode(tree: JournalTree, recordId: string): TreeNode {
+  const node = tree.node(recordId);
+  if (node === undefined) throw unknownRecord(recordId);
+  return node;
+}
+
+/** For a branch that the session does not have. */
+export function unknownBranch(branchId: string): SessionArgumentError {
+  return new SessionArgumentError(
+    "unknown_branch",
+    `The session has no branch "${branchId}"`,
+  );
+}
+
+/** For a record that the session does not have. */
+export function unknownRecord(recordId: string): SessionArgumentError {
+  return new SessionArgumentError(
+    "unknown_record",
+    `The session has no record "${recordId}"`,
+  );
+}
+
+function findStart(head: TreeNode, runId: string): TreeNode | null {
+  for (let node: TreeNode | null = head; node !== null; node = node.parent) {
+    if (
+      node.kind === "run_started" &&
+      lastItem(node.state.starts)?.runId === runId
+    ) return node;
+  }
+  return null;
+}
+
+function taskOf(start: TreeNode, runId: string): TaskInput {
+  const message = lastItem(start.state.entries)?.message;
+  try {
+    return requireTask(message?.content);
+  } catch (cause) {
+    throw new SessionSerializationError(`The task of run "${runId}" is empty`, {
+      cause,
+    });
+  }
+}
+
+function notRetryable(head: TreeNode, runId: string): SessionArgumentError {
+  const intent: SessionRunIntent | undefined = findItem(
+    head.state.starts,
+    runId,
+  )?.intent;
+  switch (intent) {
+    case undefined:
+      return new SessionArgumentError(
+        "unknown_run",
+        `The branch has no run "${runId}"`,
+      );
+    case "continue":
+      return new SessionArgumentError(
+        "run_not_retryable",
+        `Run "${runId}" went on without a task of its own; retry the run before it`,
+        "continue_run",
+      );
+    case "task":
+      return new SessionArgumentError(
+        "run_not_retryable",
+        `Run "${runId}" is known from a checkpoint alone, not by its records`,
+        "inside_checkpoint",
+      );
+  }
+}

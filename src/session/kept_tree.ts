@@ -1,0 +1,202 @@
+import { AgentCancelledError } from "../base/abort.ts";
+import type { Logger } from "../base/ports.ts";
+import {
+  JournalReplacedError,
+  SessionError,
+  SessionSerializationError,
+  SessionStorageError,
+} from "./errors.ts";
+import type { JournalBackend } from "./journal.ts";
+import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
+import { decodeRecord } from "./record_codec.ts";
+import {
+  JournalTree,
+  type SessionBranch,
+  type TreeNode,
+  viewAt,
+} from "./tree.ts";
+
+/** A stored record, its place in the tree, and its branch with it as the head. */
+export interface StoredRecord {
+  readonly record: SessionRecord;
+  readonly node: TreeNode;
+  readonly branch: SessionBranch;
+}
+
+/** What was added to a journal since its last checkpoint of `main`. */
+export interface JournalGrowth {
+  readonly recordCount: number;
+  /** Characters in the lines of those records. */
+  readonly length: number;
+  /** Characters in the line of that checkpoint. */
+  readonly checkpointLength: number;
+}
+
+const noGrowth: JournalGrowth = {
+  recordCount: 0,
+  length: 0,
+  checkpointLength: 0,
+};
+
+/** The tree of a journal, held in memory: only what is new is read. */
+export class KeptTree {
+  readonly #sessionId: string;
+  readonly #backend: JournalBackend;
+  readonly #logger: Logger;
+  #tree: JournalTree | undefined;
+  #growth = noGrowth;
+
+  constructor(sessionId: string, backend: JournalBackend, logger: Logger) {
+    this.#sessionId = sessionId;
+    this.#backend = backend;
+    this.#logger = logger;
+  }
+
+  /** What was added since the last checkpoint, as far as it was read. */
+  get growth(): JournalGrowth {
+    return this.#growth;
+  }
+
+  /** The tree as it was when it was last read. @param whole False if `main` is enough. */
+  known(whole: boolean): JournalTree | undefined {
+    return this.#tree?.complete || !whole ? this.#tree : undefined;
+  }
+
+  /**
+   * The tree as it is now.
+   *
+   * @param whole False if `main` is enough.
+   * @param into Gets the records that were read.
+   */
+  async current(
+    whole: boolean,
+    signal?: AbortSignal,
+    into?: SessionRecord[],
+  ): Promise<JournalTree> {
+    if (this.known(whole) === undefined) this.forget();
+    for (let mayRepeat = true;; mayRepeat = false) {
+      try {
+        return await this.#readOn(whole, signal, into);
+      } catch (error) {
+        if (error instanceof AgentCancelledError) throw error;
+        this.forget();
+        into?.splice(0);
+        const isReplaced = error instanceof JournalReplacedError;
+        if (!isReplaced || !mayRepeat) throw await this.#explained(error);
+      }
+    }
+  }
+
+  /** Takes a record that was stored. */
+  add(record: SessionRecord, node: TreeNode, line: string): StoredRecord {
+    const { view } = this.#tree!.add(record, node);
+    this.#grow(record, line);
+    return { record, node, branch: view };
+  }
+
+  /** Reads everything anew next time. */
+  forget(): void {
+    this.#tree = undefined;
+    this.#growth = noGrowth;
+  }
+
+  /** Finds a record by its id; it is read again unless a branch ends there. */
+  async find(
+    tree: JournalTree,
+    recordId: string,
+    signal?: AbortSignal,
+  ): Promise<StoredRecord | null> {
+    const node = tree.node(recordId);
+    if (node === undefined) return null;
+    const head = tree.branch(node.branchId)!;
+    const record = head.node === node
+      ? head.record
+      : await this.#recordAt(node.revision, signal);
+    return { record, node, branch: viewAt(head, node) };
+  }
+
+  async #recordAt(place: number, signal?: AbortSignal): Promise<SessionRecord> {
+    let revision = 0;
+    for await (
+      const lines of this.#backend.read(this.#sessionId, null, { signal })
+    ) {
+      const line = lines[place - revision - 1];
+      if (line !== undefined) return decodeRecord(line);
+      revision += lines.length;
+    }
+    throw new JournalReplacedError(this.#sessionId);
+  }
+
+  async #readOn(
+    whole: boolean,
+    signal?: AbortSignal,
+    into?: SessionRecord[],
+  ): Promise<JournalTree> {
+    const tree = this.#tree ??= await this.#begin(whole, signal);
+    for await (
+      const lines of this.#backend.read(this.#sessionId, tree.position, {
+        signal,
+      })
+    ) {
+      for (const line of lines) {
+        const record = tree.read(line);
+        this.#grow(record, line);
+        into?.push(record);
+      }
+    }
+    return tree;
+  }
+
+  async #begin(whole: boolean, signal?: AbortSignal): Promise<JournalTree> {
+    const sessionId = this.#sessionId;
+    const report = (finding: string) =>
+      this.#logger.warn(finding, { sessionId });
+    const found = whole
+      ? null
+      : await this.#backend.findCheckpoint?.(sessionId, { signal });
+    if (!found) return new JournalTree(sessionId, report);
+    const checkpoint = decodeRecord(found.line);
+    this.#grow(checkpoint, found.line);
+    return new JournalTree(sessionId, report, checkpoint);
+  }
+
+  #grow(record: SessionRecord, line: string): void {
+    const { recordCount, length, checkpointLength } = this.#growth;
+    this.#growth = isCheckpointOfMain(record)
+      ? { recordCount: 0, length: 0, checkpointLength: line.length }
+      : {
+        recordCount: recordCount + 1,
+        length: length + line.length,
+        checkpointLength,
+      };
+  }
+
+  async #explained(error: unknown): Promise<SessionError> {
+    if (error instanceof SessionSerializationError && error.line !== null) {
+      return error.at(error.line, await this.#offsetOf(error.line));
+    }
+    if (error instanceof SessionError) return error;
+    return new SessionStorageError(
+      `The journal of session "${this.#sessionId}" cannot be read; see the cause`,
+      { retryable: true, cause: error },
+    );
+  }
+
+  /** The byte at which a line begins. Only damage is worth reading everything for it. */
+  async #offsetOf(line: number): Promise<number | undefined> {
+    const utf8 = new TextEncoder();
+    let offset = 0;
+    let revision = 0;
+    try {
+      for await (const lines of this.#backend.read(this.#sessionId, null)) {
+        for (const text of lines) {
+          if (++revision === line) return offset;
+          offset += utf8.encode(text).length + 1;
+        }
+      }
+    } catch {
+      // What is before a line that is no text cannot be measured in texts.
+    }
+    return undefined;
+  }
+}

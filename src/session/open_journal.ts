@@ -1,0 +1,247 @@
+import {
+  AgentCancelledError,
+  followSignal,
+  toCancelledError,
+} from "../base/abort.ts";
+import { Gate } from "../base/gate.ts";
+import type { Clock, Logger } from "../base/ports.ts";
+import {
+  SessionError,
+  SessionSerializationError,
+  SessionStorageError,
+} from "./errors.ts";
+import type { JournalBackend, JournalEntry } from "./journal.ts";
+import {
+  type JournalGrowth,
+  KeptTree,
+  type StoredRecord,
+} from "./kept_tree.ts";
+import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
+import { encodeRecord } from "./record_codec.ts";
+import type { JournalTree, TreeNode } from "./tree.ts";
+
+/** What an {@linkcode OpenJournal} works with. */
+export interface OpenJournalOptions {
+  readonly backend: JournalBackend;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A record to be stored. */
+export interface NewRecord {
+  /** Its id. */
+  readonly recordId: string;
+  /** Makes it; called again after other writers moved the journal. */
+  readonly plan: (tree: JournalTree) => SessionRecord;
+  /** False if the plan looks at nothing but the branch `main`. */
+  readonly whole: boolean;
+  /** The canonical text of its data, if it is known. */
+  readonly dataText: string | undefined;
+}
+
+const maxAttempts = 16;
+const maxLostAnswers = 3;
+const maxPauseMs = 100;
+
+/** One journal of a storage, used by one operation at a time. */
+export class OpenJournal {
+  readonly #sessionId: string;
+  readonly #backend: JournalBackend;
+  readonly #clock: Clock;
+  readonly #kept: KeptTree;
+  readonly #gate = new Gate();
+
+  constructor(
+    sessionId: string,
+    { backend, clock, logger }: OpenJournalOptions,
+  ) {
+    this.#sessionId = sessionId;
+    this.#backend = backend;
+    this.#clock = clock;
+    this.#kept = new KeptTree(sessionId, backend, logger);
+  }
+
+  /** True while an operation runs or waits. */
+  get busy(): boolean {
+    return this.#gate.taken;
+  }
+
+  /** What was added since the last checkpoint, as far as it was read. */
+  get growth(): JournalGrowth {
+    return this.#kept.growth;
+  }
+
+  /** Looks at the tree as it is now. @param whole False if `main` is enough. */
+  view<T>(
+    look: (tree: JournalTree) => T,
+    whole: boolean,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.#alone(
+      async () => look(await this.#kept.current(whole, signal)),
+      signal,
+    );
+  }
+
+  /** Finds a record by its id. */
+  find(recordId: string, signal?: AbortSignal): Promise<StoredRecord | null> {
+    return this.#alone(async () => {
+      const tree = await this.#kept.current(true, signal);
+      return await this.#kept.find(tree, recordId, signal);
+    }, signal);
+  }
+
+  /** Reads all records anew. */
+  records(signal?: AbortSignal): Promise<readonly SessionRecord[]> {
+    return this.#alone(async () => {
+      const records: SessionRecord[] = [];
+      this.#kept.forget();
+      await this.#kept.current(true, signal, records);
+      return Object.freeze(records);
+    }, signal);
+  }
+
+  /**
+   * Stores a record, or finds it stored.
+   *
+   * The journal is not read before it is written: if another writer was faster,
+   * the backend refuses, and the record is planned anew. An error of the plan
+   * counts only if the plan saw the newest state.
+   *
+   * @param signal Without effect once storing has begun.
+   */
+  append(next: NewRecord, signal?: AbortSignal): Promise<StoredRecord> {
+    return this.#alone(() => this.#append(next, signal), signal);
+  }
+
+  async #append(next: NewRecord, signal?: AbortSignal): Promise<StoredRecord> {
+    const lostAnswers: unknown[] = [];
+    let known = this.#kept.known(next.whole);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const begun = lostAnswers.length > 0;
+      const tree = known ??
+        await this.#current(next.whole, lostAnswers, signal);
+      const stored = await this.#kept.find(tree, next.recordId);
+      if (stored !== null) return stored;
+      if (lostAnswers.length === maxLostAnswers) break;
+
+      const planned = prepare(next, tree, known === undefined);
+      known = undefined;
+      if (planned === undefined) continue;
+      const { record, node } = planned;
+      const entry = entryOf(record, next.dataText, tree);
+      try {
+        const options = { signal: begun ? undefined : signal };
+        const answer = await this.#backend.append(
+          this.#sessionId,
+          entry,
+          options,
+        );
+        if (answer.ok) return this.#kept.add(record, node, entry.line);
+      } catch (error) {
+        this.#passOn(error);
+        lostAnswers.push(error);
+      }
+      if (attempt > 0) {
+        await this.#pause(attempt, next.recordId, begun ? undefined : signal);
+      }
+    }
+    throw new SessionStorageError(
+      lostAnswers.length === 0
+        ? `Too many writers use session "${this.#sessionId}" at once; try again later`
+        : `The record of session "${this.#sessionId}" was not stored; see the cause`,
+      { retryable: true, cause: lostAnswers[0] },
+    );
+  }
+
+  /** The newest state; after a lost answer it decides what is known of the record. */
+  async #current(
+    whole: boolean,
+    lostAnswers: readonly unknown[],
+    signal?: AbortSignal,
+  ): Promise<JournalTree> {
+    if (lostAnswers.length === 0) {
+      return await this.#kept.current(whole, signal);
+    }
+    try {
+      return await this.#kept.current(whole);
+    } catch (error) {
+      if (error instanceof SessionSerializationError) throw error;
+      throw new SessionStorageError(
+        `Whether the record of session "${this.#sessionId}" was stored is unknown; ` +
+          "append it again with the same recordId",
+        { committed: "unknown", retryable: true, cause: lostAnswers[0] },
+      );
+    }
+  }
+
+  /** Throws what the backend means the caller to see; anything else is a lost answer. */
+  #passOn(error: unknown): void {
+    if (error instanceof SessionStorageError && error.committed === "unknown") {
+      this.#kept.forget();
+    }
+    if (error instanceof SessionError || error instanceof AgentCancelledError) {
+      throw error;
+    }
+  }
+
+  // Writers that were refused together must not come back together.
+  #pause(
+    attempt: number,
+    recordId: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const digits = parseInt(recordId.slice(2 * attempt, 2 * attempt + 2), 16);
+    const spread = Number.isNaN(digits) ? 0.5 : digits / 256;
+    const ms = spread * Math.min(2 ** attempt, maxPauseMs);
+    return new Promise((resolve, reject) => {
+      let unfollow = () => {};
+      const cancelTimer = this.#clock.setTimer(ms, () => {
+        unfollow();
+        resolve();
+      });
+      unfollow = followSignal(signal, (reason) => {
+        cancelTimer();
+        reject(toCancelledError(reason));
+      });
+    });
+  }
+
+  async #alone<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (signal?.aborted) throw toCancelledError(signal.reason);
+    await this.#gate.enter(signal);
+    try {
+      return await work();
+    } finally {
+      this.#gate.leave();
+    }
+  }
+}
+
+function prepare(
+  next: NewRecord,
+  tree: JournalTree,
+  isCurrent: boolean,
+): { readonly record: SessionRecord; readonly node: TreeNode } | undefined {
+  try {
+    const record = next.plan(tree);
+    return { record, node: tree.prepare(record) };
+  } catch (error) {
+    if (isCurrent) throw error;
+    return undefined;
+  }
+}
+
+function entryOf(
+  record: SessionRecord,
+  dataText: string | undefined,
+  tree: JournalTree,
+): JournalEntry {
+  return {
+    after: tree.position,
+    revision: record.revision,
+    recordId: record.recordId,
+    line: encodeRecord(record, dataText),
+    checkpoint: isCheckpointOfMain(record),
+  };
+}

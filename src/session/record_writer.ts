@@ -1,0 +1,75 @@
+import { deepFreeze } from "../base/freeze.ts";
+import type { Clock, IdSource } from "../base/ports.ts";
+import { SessionUnsupportedError } from "./errors.ts";
+import type { JournalBackend } from "./journal.ts";
+import type { JournalCache } from "./journal_cache.ts";
+import type { StoredRecord } from "./kept_tree.ts";
+import type { SessionRecord } from "./record.ts";
+import type { JournalTree } from "./tree.ts";
+import type { RecordFacts } from "./writing.ts";
+
+/** A change of a session; what all records have in common is added to it. */
+export interface RecordChange {
+  /** What the record says; called again after other writers moved the journal. */
+  readonly plan: (
+    tree: JournalTree,
+  ) => RecordFacts & Pick<SessionRecord, "parentId">;
+  /** False if the plan looks at nothing but the branch `main`. */
+  readonly whole: boolean;
+  /** The canonical text of its data, if it is known. */
+  readonly dataText?: string;
+  /** An id of the caller's own. */
+  readonly recordId?: string | undefined;
+}
+
+/** Gives records their ids, times and places, and stores them. */
+export class RecordWriter {
+  readonly #backend: JournalBackend;
+  readonly #journals: JournalCache;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+
+  constructor(
+    backend: JournalBackend,
+    journals: JournalCache,
+    clock: Clock,
+    ids: IdSource,
+  ) {
+    this.#backend = backend;
+    this.#journals = journals;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  /** Stores the record of a change. */
+  async store(
+    sessionId: string,
+    change: RecordChange,
+    signal: AbortSignal | undefined,
+  ): Promise<StoredRecord> {
+    if (this.#backend.capabilities.conditionalAppend === "none") {
+      throw new SessionUnsupportedError(
+        "This storage can be read but not appended to",
+      );
+    }
+    const { whole, dataText, recordId = this.#ids.next() } = change;
+    const createdAt = new Date(this.#clock.now()).toISOString();
+    const plan = (tree: JournalTree) => {
+      const revision = (tree.position?.revision ?? 0) + 1;
+      const record = {
+        ...change.plan(tree),
+        recordId,
+        revision,
+        sessionId,
+        createdAt,
+      };
+      return deepFreeze(record) as SessionRecord;
+    };
+    return await this.#journals.get(sessionId).append({
+      recordId,
+      plan,
+      whole,
+      dataText,
+    }, signal);
+  }
+}

@@ -1,0 +1,363 @@
+import {
+  type Clock,
+  consoleLogger,
+  type IdSource,
+  randomIds,
+  systemClock,
+} from "../base/ports.ts";
+import { requireInteger, requireMethods } from "../base/require.ts";
+import {
+  type BranchPlan,
+  planBranch,
+  planRetry,
+  unknownRecord,
+} from "./branching.ts";
+import { checkpointMain, isCheckpointDue } from "./checkpoint.ts";
+import {
+  DEFAULT_SESSION_BRANCH,
+  requireBranchId,
+  requireId,
+  requireSessionId,
+} from "./ids.ts";
+import type { JournalBackend } from "./journal.ts";
+import { JournalCache } from "./journal_cache.ts";
+import type { StoredRecord } from "./kept_tree.ts";
+import type { SessionRecord, SessionRecordDraft } from "./record.ts";
+import { encodeData } from "./record_codec.ts";
+import { RecordWriter } from "./record_writer.ts";
+import { recoverInterruptedRun } from "./recovery.ts";
+import { AgentSession, sessionOf, stateOf } from "./session.ts";
+import { sessionToJson } from "./session_codec.ts";
+import type {
+  AppendOptions,
+  BranchOptions,
+  CheckoutOptions,
+  ForkOptions,
+  JournalStorageOptions,
+  NewBranchOptions,
+  RecoverOptions,
+  RetryOptions,
+  RollbackOptions,
+  SaveOptions,
+  SessionCheckout,
+  SessionRecoveryResult,
+  SessionRetry,
+  SessionTreeStorage,
+  StorageCallOptions,
+} from "./storage.ts";
+import type { JournalTree, SessionBranch } from "./tree.ts";
+import { readDraft, requireHead, requireNothingLost } from "./writing.ts";
+
+/**
+ * Sessions with branches over any medium that can keep lines.
+ *
+ * Everything that a session means is decided here; a {@linkcode JournalBackend}
+ * only stores lines. Journals that were read stay in memory, so an append costs
+ * one call of the backend whatever the journal holds, and only what others
+ * appended is read. Several storages, processes and hosts may share a medium.
+ *
+ * @example Sessions in memory, with a branch
+ * ```ts
+ * import { AgentSession, JournalTreeStorage, MemoryJournal } from "@ejagent/core";
+ * import { equal } from "node:assert/strict";
+ *
+ * const storage = new JournalTreeStorage(new MemoryJournal());
+ * await storage.save(new AgentSession("s1", "helper"));
+ * const { branch } = await storage.fork("s1", { branchId: "idea" });
+ * equal(branch.sourceBranchId, "main");
+ * equal((await storage.listBranches("s1")).length, 2);
+ * ```
+ */
+export class JournalTreeStorage implements SessionTreeStorage {
+  /** Where the lines are. */
+  readonly backend: JournalBackend;
+  readonly #clock: Clock;
+  readonly #ids: IdSource;
+  readonly #journals: JournalCache;
+  readonly #writer: RecordWriter;
+  readonly #checkpointEvery: number | null;
+
+  /**
+   * Makes a storage.
+   *
+   * @param backend Used by this storage and, if it allows that, by others.
+   * @throws {TypeError} Wrong options.
+   */
+  constructor(backend: JournalBackend, options: JournalStorageOptions = {}) {
+    requireMethods("backend", backend, ["read", "append"]);
+    const { clock = systemClock, ids = randomIds, logger = consoleLogger } =
+      options;
+    const { cachedSessionCount = 64, checkpointEvery = null } = options;
+    const capacity = requireInteger(
+      "cachedSessionCount",
+      cachedSessionCount,
+      0,
+    );
+    this.backend = backend;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#journals = new JournalCache({ backend, clock, logger }, capacity);
+    this.#writer = new RecordWriter(backend, this.#journals, clock, ids);
+    this.#checkpointEvery = checkpointEvery === null
+      ? null
+      : requireInteger("checkpointEvery", checkpointEvery, 1);
+  }
+
+  /** The state of `main`; null if the session does not exist. */
+  async load(
+    sessionId: string,
+    options: StorageCallOptions = {},
+  ): Promise<AgentSession | null> {
+    const checkout = await this.checkout(sessionId, { signal: options.signal });
+    return checkout?.session ?? null;
+  }
+
+  /** The state at the head of a branch, or at one record; null if there is no such branch. */
+  async checkout(
+    sessionId: string,
+    options: CheckoutOptions = {},
+  ): Promise<SessionCheckout | null> {
+    const branchId = requireBranchId(options.branchId);
+    const { recordId, signal } = options;
+    const journal = this.#journals.get(requireSessionId(sessionId));
+    if (recordId === undefined) {
+      const head = await journal.view(
+        (tree) => tree.branch(branchId),
+        branchId !== DEFAULT_SESSION_BRANCH,
+        signal,
+      );
+      return head === undefined
+        ? null
+        : checkoutOf({ ...head, branch: head.view });
+    }
+    if (typeof recordId !== "string") {
+      throw new TypeError("recordId must be a string");
+    }
+    const found = await journal.find(recordId, signal);
+    if (found === null) throw unknownRecord(recordId);
+    return checkoutOf(found);
+  }
+
+  /** The newest record of a branch; null if there is no such branch. */
+  async head(
+    sessionId: string,
+    options: BranchOptions = {},
+  ): Promise<SessionRecord | null> {
+    const branchId = requireBranchId(options.branchId);
+    return await this.#journals.get(requireSessionId(sessionId)).view(
+      (tree) => tree.branch(branchId)?.record ?? null,
+      branchId !== DEFAULT_SESSION_BRANCH,
+      options.signal,
+    );
+  }
+
+  /** Branches in the order of their creation. */
+  async listBranches(
+    sessionId: string,
+    options: StorageCallOptions = {},
+  ): Promise<readonly SessionBranch[]> {
+    return await this.#journals.get(requireSessionId(sessionId)).view(
+      (tree) => Object.freeze(tree.branches.map((branch) => branch.view)),
+      true,
+      options.signal,
+    );
+  }
+
+  /** All records in the order of the journal. */
+  async records(
+    sessionId: string,
+    options: StorageCallOptions = {},
+  ): Promise<readonly SessionRecord[]> {
+    return await this.#journals.get(requireSessionId(sessionId)).records(
+      options.signal,
+    );
+  }
+
+  /** Stores one change at the head of its branch; see {@linkcode SessionTreeStorage.append}. */
+  async append(
+    draft: SessionRecordDraft,
+    options: AppendOptions = {},
+  ): Promise<SessionRecord> {
+    const { sessionId, facts, dataText } = readDraft(draft);
+    const { branchId } = facts;
+    const { record } = await this.#writer.store(sessionId, {
+      recordId: options.recordId,
+      whole: branchId !== DEFAULT_SESSION_BRANCH,
+      dataText,
+      plan: (tree) => ({
+        ...facts,
+        parentId: requireHead(tree, branchId, options.expectedHead),
+      }),
+    }, options.signal);
+    return record;
+  }
+
+  /** Stores the whole session as a checkpoint; see {@linkcode SessionTreeStorage.save}. */
+  async save(
+    session: AgentSession,
+    options: SaveOptions = {},
+  ): Promise<SessionRecord> {
+    if (!(session instanceof AgentSession)) {
+      throw new TypeError("session must be an AgentSession");
+    }
+    const branchId = requireBranchId(options.branchId);
+    const { sessionId, agentId } = session;
+    const { expectedHead, overwrite = false, signal } = options;
+    const data = { document: sessionToJson(session) };
+    const dataText = encodeData(data);
+    const state = stateOf(session);
+    const { record } = await this.#writer.store(sessionId, {
+      whole: branchId !== DEFAULT_SESSION_BRANCH,
+      dataText,
+      plan: (tree) => {
+        const parentId = requireHead(tree, branchId, expectedHead);
+        const stored = tree.branch(branchId)?.node.state;
+        const isBlind = expectedHead === undefined && !overwrite;
+        if (isBlind && stored !== undefined) requireNothingLost(stored, state);
+        return {
+          kind: "checkpoint",
+          branchId,
+          agentId,
+          sequence: 0,
+          data,
+          parentId,
+        };
+      },
+    }, signal);
+    return record;
+  }
+
+  /** Makes a branch that goes on from a record; see {@linkcode SessionTreeStorage.fork}. */
+  async fork(
+    sessionId: string,
+    options: ForkOptions = {},
+  ): Promise<SessionCheckout> {
+    const { fromRecordId } = options;
+    const baseId = fromRecordId === undefined
+      ? undefined
+      : requireId("fromRecordId", fromRecordId);
+    return await this.#branchOff(
+      sessionId,
+      "fork",
+      options,
+      (tree, names) => planBranch(tree, { ...names, intent: "fork", baseId }),
+    );
+  }
+
+  /** As `fork`, with the intent to drop what came after the record. */
+  async rollback(
+    sessionId: string,
+    options: RollbackOptions,
+  ): Promise<SessionCheckout> {
+    const baseId = requireId("toRecordId", options?.toRecordId);
+    return await this.#branchOff(
+      sessionId,
+      "rollback",
+      options,
+      (tree, names) =>
+        planBranch(tree, { ...names, intent: "rollback", baseId }),
+    );
+  }
+
+  /** Makes a branch that ends right before a run; see {@linkcode SessionTreeStorage.prepareRetry}. */
+  async prepareRetry(
+    sessionId: string,
+    options: RetryOptions,
+  ): Promise<SessionRetry> {
+    const runId = requireId("runId", options?.runId);
+    let task: SessionRetry["task"] = "";
+    const checkout = await this.#branchOff(
+      sessionId,
+      "retry",
+      options,
+      (tree, names) => {
+        const plan = planRetry(tree, { ...names, runId });
+        task = plan.task;
+        return plan;
+      },
+    );
+    return Object.freeze({ checkout, task, retriedRunId: runId });
+  }
+
+  /** Closes a run whose process is gone; see {@linkcode SessionTreeStorage.recoverInterruptedRun}. */
+  async recoverInterruptedRun(
+    sessionId: string,
+    options: RecoverOptions = {},
+  ): Promise<SessionRecoveryResult> {
+    return await recoverInterruptedRun(this, {
+      ...options,
+      sessionId,
+      clock: this.#clock,
+    });
+  }
+
+  /** Stores a checkpoint of `main` if one is due; see {@linkcode JournalStorageOptions.checkpointEvery}. */
+  async checkpointIfDue(
+    sessionId: string,
+    options: StorageCallOptions = {},
+  ): Promise<SessionRecord | null> {
+    const { growth } = this.#journals.get(requireSessionId(sessionId));
+    if (!isCheckpointDue(growth, this.#checkpointEvery)) return null;
+    return await checkpointMain(this, sessionId, options);
+  }
+
+  /** Releases the backend. */
+  async close(): Promise<void> {
+    this.#journals.clear();
+    await this.backend.close?.();
+  }
+
+  /** As `close`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #branchOff(
+    sessionId: string,
+    intent: string,
+    options: NewBranchOptions,
+    plan: (tree: JournalTree, names: BranchNames) => BranchPlan,
+  ): Promise<SessionCheckout> {
+    const names = {
+      sourceBranch: requireBranchId(options.sourceBranch),
+      branchId: requireId(
+        "branchId",
+        options.branchId ?? this.#freshName(intent),
+      ),
+    };
+    const { branchId } = names;
+    const stored = await this.#writer.store(requireSessionId(sessionId), {
+      whole: true,
+      plan: (tree) => {
+        const { data, agentId } = plan(tree, names);
+        const parentId = data.base_record_id;
+        return {
+          kind: "branch_created",
+          branchId,
+          agentId,
+          sequence: 0,
+          data,
+          parentId,
+        };
+      },
+    }, options.signal);
+    return checkoutOf(stored);
+  }
+
+  #freshName(intent: string): string {
+    return `${intent}-${this.#ids.next().slice(0, 12)}`;
+  }
+}
+
+function checkoutOf({ node, record, branch }: StoredRecord): SessionCheckout {
+  return Object.freeze({
+    branch,
+    head: record,
+    session: sessionOf(node.state),
+  });
+}
+
+interface BranchNames {
+  readonly sourceBranch: string;
+  readonly branchId: string;
+}
