@@ -158,6 +158,31 @@ test("a key __proto__ is an ordinary member of the schema", () => {
   );
 });
 
+test("a schema is passed on whole, references included", {
+  case: "B81",
+}, () => {
+  const parameters = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: { root: { $ref: "#/$defs/node" } },
+    required: ["root"],
+    $defs: {
+      node: {
+        type: "object",
+        properties: { children: { items: { $ref: "#/$defs/node" } } },
+      },
+    },
+    "x-vendor": [null, { deep: true }],
+  };
+  const definition = new ToolDefinition({ name: "t", parameters });
+  const tool = definition.toOpenAITool();
+  assertEquals<unknown>(tool.function.parameters, parameters);
+  assertEquals<unknown>(
+    ToolDefinition.fromOpenAITool(tool).parameters,
+    parameters,
+  );
+});
+
 test("effect, strict and description are checked", { case: "TL-7" }, () => {
   const wrong: Any[] = [
     { effect: "readonly" },
