@@ -1,4 +1,8 @@
-import { requireBoolean, requireInteger } from "../base/require.ts";
+import {
+  requireBoolean,
+  requireInteger,
+  requireMember,
+} from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { ContextUsageEstimate } from "./estimate.ts";
 import type { MessageTokenEstimator } from "./estimator.ts";
@@ -45,6 +49,8 @@ export class ContextBudget {
   readonly keepRecentTokens: number;
 
   /**
+   * Checks the numbers against each other.
+   *
    * @throws {TypeError} A member is no integer.
    * @throws {RangeError} The window or `keepRecentTokens` is not positive, the reserve is
    * negative or fills the window, or `keepRecentTokens` exceeds the threshold.
@@ -120,7 +126,7 @@ export interface CompactionPolicyInput {
 
 /** What {@linkcode CompactionPolicy.prepare} takes beside the messages. */
 export interface PolicyPrepareOptions {
-  /** @default {new HeuristicMessageTokenEstimator()} */
+  /** Measures the messages. @default {new HeuristicMessageTokenEstimator()} */
   readonly estimator?: MessageTokenEstimator;
   /** What holds if the policy itself does not say. @default {false} */
   readonly splitTurns?: boolean;
@@ -153,15 +159,20 @@ export class CompactionPolicy {
   /** If cutting inside a turn is allowed; undefined leaves it to the caller of `prepare`. */
   readonly splitTurns: boolean | undefined;
 
-  /** @throws {TypeError} A member of the wrong type. */
+  /** Takes over the members. @throws {TypeError} One of the wrong type. */
   constructor(input: CompactionPolicyInput) {
     if (!(input.budget instanceof ContextBudget)) {
       throw new TypeError("budget must be a ContextBudget");
     }
     this.budget = input.budget;
     this.enabled = requireBoolean("enabled", input.enabled ?? true);
-    this.barriers = input.barriers ?? "freeze";
-    this.splitTurns = input.splitTurns;
+    this.barriers = requireMember("barriers", input.barriers ?? "freeze", {
+      freeze: true,
+      hoist: true,
+    });
+    this.splitTurns = input.splitTurns === undefined
+      ? undefined
+      : requireBoolean("splitTurns", input.splitTurns);
     Object.freeze(this);
   }
 

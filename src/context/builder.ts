@@ -75,7 +75,7 @@ export class AgentContextBuilder {
   readonly #visibleAdditions = new WeakMap<AgentMessage, AgentMessage>();
   #instructions: AgentMessage | undefined;
 
-  /** @throws {TypeError} `repair` is neither true nor false. */
+  /** Makes a builder. @throws {TypeError} `repair` is neither true nor false. */
   constructor(options: ContextBuilderOptions = {}) {
     this.#repair = requireBoolean("repair", options.repair ?? true);
   }

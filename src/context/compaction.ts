@@ -152,7 +152,7 @@ export interface CompactionRuntimeOptions {
   readonly ids: IdSource;
   /** Takes every event; awaited. What it throws ends the compaction and is thrown on. */
   readonly emit: (event: CompactionEvent) => void | Promise<void>;
-  /** @default {new HeuristicMessageTokenEstimator()} */
+  /** Measures the messages. @default {new HeuristicMessageTokenEstimator()} */
   readonly estimator?: MessageTokenEstimator;
   /** Allows cutting inside a single long turn, unless the policy says. @default {false} */
   readonly splitTurns?: boolean;
@@ -181,7 +181,7 @@ export class CompactionRuntime {
   readonly #options: CompactionRuntimeOptions;
   #skippedPlace: string | undefined;
 
-  /** @param options The parts that all compactions of this runtime share. */
+  /** Takes the parts that all its compactions share. */
   constructor(options: CompactionRuntimeOptions) {
     this.#options = options;
   }

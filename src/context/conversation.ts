@@ -1,4 +1,5 @@
 import { frozenCopy } from "../base/freeze.ts";
+import { requireInteger } from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
 
 /**
@@ -15,6 +16,8 @@ export class Conversation {
   #systemCount = 0;
 
   /**
+   * Takes over messages.
+   *
    * @param messages What it starts with, oldest first; not yet frozen ones are copied.
    * @param systemCount How many of them, from the start, the agent made for itself.
    */
@@ -78,7 +81,7 @@ export class Conversation {
   }
 
   #set(messages: readonly AgentMessage[], systemCount: number): void {
-    if (!(systemCount >= 0 && systemCount <= messages.length)) {
+    if (requireInteger("systemCount", systemCount, 0) > messages.length) {
       throw new RangeError(
         "systemCount must not exceed the number of messages",
       );

@@ -38,7 +38,7 @@ export type ContextUsageEstimateInput = Omit<
 export interface EstimateOptions {
   /** Tools that are sent along; those of a built request are known. @default {[]} */
   readonly tools?: readonly OpenAIFunctionTool[];
-  /** @default {new HeuristicMessageTokenEstimator()} */
+  /** Measures messages and tools. @default {new HeuristicMessageTokenEstimator()} */
   readonly estimator?: MessageTokenEstimator;
 }
 

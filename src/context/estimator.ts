@@ -40,6 +40,14 @@ export interface HeuristicEstimatorOptions {
   readonly inlineBinaryTokens?: number | "text";
 }
 
+const binaryParts: ReadonlySet<unknown> = new Set([
+  "image_url",
+  "input_audio",
+  "file",
+]);
+
+const sentMembers = ["content", "tool_calls", "tool_call_id"];
+
 /**
  * Counts characters: compact JSON without internal keys, a quarter token for
  * each ASCII character and one for each other code point, rounded up once; then
@@ -65,6 +73,8 @@ export class HeuristicMessageTokenEstimator implements MessageTokenEstimator {
   readonly #known = new WeakMap<object, number>();
 
   /**
+   * Makes an estimator with a memory of its own.
+   *
    * @throws {TypeError} `inlineBinaryTokens` is neither an integer nor `"text"`.
    * @throws {RangeError} It is negative.
    */
@@ -78,23 +88,19 @@ export class HeuristicMessageTokenEstimator implements MessageTokenEstimator {
   /** Tokens of one message. @throws {TypeError} It holds something that is not JSON. */
   estimateMessage(message: AgentMessage): number {
     const counted = countedForm(message);
-    return this.#recall(counted) ??
+    return this.#known.get(counted) ??
       this.#remember(counted, 4 + this.#messageTokens(counted));
   }
 
   /** Tokens of a list of tools. @throws {TypeError} It holds something that is not JSON. */
   estimateTools(tools: readonly OpenAIFunctionTool[]): number {
     if (tools.length === 0) return 0;
-    return this.#recall(tools) ??
+    return this.#known.get(tools) ??
       this.#remember(tools, 8 + this.#jsonTokens(tools));
   }
 
-  #recall(value: object): number | undefined {
-    return this.#known.get(value);
-  }
-
   #remember(value: object, tokens: number): number {
-    if (isFrozenTree(value)) this.#known.set(value, tokens);
+    if (isSettled(value)) this.#known.set(value, tokens);
     return tokens;
   }
 
@@ -122,11 +128,10 @@ export const defaultEstimator: MessageTokenEstimator = Object.freeze(
   new HeuristicMessageTokenEstimator(),
 );
 
-const binaryParts: ReadonlySet<unknown> = new Set([
-  "image_url",
-  "input_audio",
-  "file",
-]);
+function isSettled(value: object): boolean {
+  return isFrozenTree(value) ||
+    Array.isArray(value) && Object.isFrozen(value) && value.every(isFrozenTree);
+}
 
 function isBinaryPart(part: { readonly type?: unknown }): boolean {
   return binaryParts.has(part?.type);
@@ -141,8 +146,6 @@ function countedForm(message: AgentMessage): AgentMessage {
     ? origin
     : message;
 }
-
-const sentMembers = ["content", "tool_calls", "tool_call_id"] as const;
 
 function memberOf(message: AgentMessage, key: string): unknown {
   return Reflect.get(message, key);

@@ -30,24 +30,21 @@ const escapedLengths = tableOf((unit) => JSON.stringify(unit).length - 2);
  * @throws {TypeError} A value that JSON cannot express.
  */
 export function jsonSize(value: object, options: JsonSizeOptions): JsonSize {
+  const { encodedRuns, skips } = options;
   const size: JsonSize = { asciiCount: 0, otherCount: 0 };
-  if (Array.isArray(value)) addValue(size, value, options);
-  else addMembers(size, value as Record<string, unknown>, options);
+  if (isJsonObject(value)) addMembers(size, value, encodedRuns, skips);
+  else addValue(size, value, encodedRuns);
   return size;
 }
 
-function addValue(
-  size: JsonSize,
-  value: unknown,
-  options: JsonSizeOptions,
-): void {
+function addValue(size: JsonSize, value: unknown, encodedRuns: boolean): void {
   if (typeof value === "string") {
-    addText(size, value, options);
+    addText(size, value, encodedRuns);
   } else if (Array.isArray(value)) {
     size.asciiCount += 2 + Math.max(0, value.length - 1);
-    for (const item of value) addValue(size, item, options);
+    for (const item of value) addValue(size, item, encodedRuns);
   } else if (isJsonObject(value)) {
-    addMembers(size, value, { ...options, skips: () => false });
+    addMembers(size, value, encodedRuns, skipsNone);
   } else {
     size.asciiCount += literalLength(value);
   }
@@ -56,20 +53,26 @@ function addValue(
 function addMembers(
   size: JsonSize,
   object: Record<string, unknown>,
-  options: JsonSizeOptions,
+  encodedRuns: boolean,
+  skips: (key: string) => boolean,
 ): void {
   size.asciiCount += 2;
   let separatorLength = 0;
   for (const key of Object.keys(object)) {
-    if (object[key] === undefined || options.skips(key)) continue;
+    const value = object[key];
+    if (value === undefined || skips(key)) continue;
     size.asciiCount += separatorLength + 1;
     separatorLength = 1;
-    addText(size, key, options);
-    addValue(size, object[key], options);
+    addText(size, key, false);
+    addValue(size, value, encodedRuns);
   }
 }
 
-function addText(size: JsonSize, text: string, options: JsonSizeOptions): void {
+function skipsNone(): boolean {
+  return false;
+}
+
+function addText(size: JsonSize, text: string, encodedRuns: boolean): void {
   let asciiCount = 2;
   let otherCount = 0;
   for (let index = 0; index < text.length; index++) {
@@ -81,7 +84,7 @@ function addText(size: JsonSize, text: string, options: JsonSizeOptions): void {
       if (isHigh(unit) && isLow(text.charCodeAt(index + 1))) index++;
     }
   }
-  const encoded = options.encodedRuns ? encodedLength(text) : 0;
+  const encoded = encodedRuns ? encodedLength(text) : 0;
   size.asciiCount += asciiCount - encoded;
   size.otherCount += otherCount + encoded;
 }

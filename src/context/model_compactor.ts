@@ -93,6 +93,8 @@ export class ModelCompactor implements Compactor {
   readonly #estimator: MessageTokenEstimator;
 
   /**
+   * Borrows the model.
+   *
    * @throws {TypeError} A member of the wrong type.
    * @throws {RangeError} A blank source or no positive `maxInputTokens`.
    */

@@ -24,9 +24,9 @@ export interface PrepareCompactionOptions {
   readonly keepRecentTokens: number;
   /** Tokens that an additional turn may not bring the kept part over. @default {Infinity} */
   readonly maxKeepTokens?: number;
-  /** @default {new HeuristicMessageTokenEstimator()} */
+  /** Measures the messages. @default {new HeuristicMessageTokenEstimator()} */
   readonly estimator?: MessageTokenEstimator;
-  /** @default {"freeze"} */
+  /** What becomes of barriers. @default {"freeze"} */
   readonly barriers?: BarrierTreatment;
   /** Allows cutting inside a single turn that is longer than `keepRecentTokens`. @default {false} */
   readonly splitTurns?: boolean;
@@ -90,14 +90,10 @@ export function prepareCompaction(
   }
   const history = Array.from(messages, (message) => frozenCopy(message));
   const layout = layOut(history, options);
-  const cut = cutBetweenTurns(layout, options);
-  if (cut > layout.start) return divided(layout, cut, null);
-  const inside = options.splitTurns === true
-    ? cutInsideTurn(layout, options)
-    : null;
-  return inside === null
-    ? divided(layout, layout.start, null)
-    : divided(layout, inside.cut, inside.opening);
+  const whole = divided(layout, cutBetweenTurns(layout, options), null);
+  if (whole.canCompact || options.splitTurns !== true) return whole;
+  const inside = cutInsideTurn(layout, options);
+  return inside === null ? whole : divided(layout, inside.cut, inside.opening);
 }
 
 /** A history and what is known of its positions. */

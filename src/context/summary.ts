@@ -78,6 +78,8 @@ export class SummaryEntry {
   readonly tokensBefore: number;
 
   /**
+   * Checks and trims the members.
+   *
    * @throws {TypeError} A member of the wrong type.
    * @throws {RangeError} A blank text, a negative number, no message summarised,
    * or a kept position that is not behind the start.
