@@ -1,5 +1,7 @@
 import { bunLocks } from "../../adapters/bun/file_lock.ts";
+import { JsonlSessionStorage as BunStorage } from "../../adapters/bun/session_storage.ts";
 import { denoLocks } from "../../adapters/deno/journal_files.ts";
+import { JsonlSessionStorage as DenoStorage } from "../../adapters/deno/session_storage.ts";
 import { nodeFlock } from "../../adapters/node/file_lock.ts";
 import {
   flockHelper,
@@ -7,8 +9,15 @@ import {
   shellHelper,
 } from "../../adapters/node/flock_child.ts";
 import { leaseLocks } from "../../adapters/node/lease.ts";
+import { JsonlSessionStorage as NodeStorage } from "../../adapters/node/session_storage.ts";
+import type { FileJournalOptions } from "../../src/session/file_journal.ts";
 import type { FileLocks } from "../../src/session/file_lock.ts";
+import { journalFileName } from "../../src/session/jsonl.ts";
+import type { JournalStorageOptions } from "../../src/session/storage.ts";
+import type { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import { runtime } from "../support/runtime.ts";
+
+type StorageOptions = JournalStorageOptions & FileJournalOptions;
 
 /** The implementations of locks, by the names that the programs take as an argument. */
 export type LockName = "deno" | "bun" | "koffi" | "perl" | "shell" | "lease";
@@ -45,3 +54,34 @@ export const flocksHere: readonly LockName[] = runtime === "deno"
   : runtime === "bun"
   ? ["bun", "perl"]
   : ["koffi", "perl", "shell"];
+
+/**
+ * A storage of the runtime at hand.
+ *
+ * @param lock Other locks than the runtime would choose.
+ */
+export async function openStorage(
+  root: string,
+  { lock, ...options }: StorageOptions & { readonly lock?: LockName } = {},
+): Promise<JournalTreeStorage> {
+  if (lock !== undefined) {
+    return new NodeStorage(root, { ...options, lock: await locksNamed(lock) });
+  }
+  switch (runtime) {
+    case "deno":
+      return new DenoStorage(root, options);
+    case "bun":
+      return new BunStorage(root, options);
+    default:
+      return new NodeStorage(root, options);
+  }
+}
+
+/** The files of a session, as paths. */
+export async function pathsOf(
+  root: string,
+  sessionId: string,
+): Promise<{ readonly journal: string; readonly lock: string }> {
+  const journal = `${root}/${await journalFileName(sessionId)}`;
+  return { journal, lock: `${journal}.lock` };
+}
