@@ -18,6 +18,9 @@ const runtimesByAbility: Record<Ability, readonly Runtime[]> = {
 /** The runtime that executes this module. */
 export const runtime: Runtime = detectRuntime();
 
+/** True with `LONG=1` in the environment: tests that have a long variant run it. */
+export const isLong: boolean = environmentOf(globalThis).LONG === "1";
+
 /** The runtimes that offer every one of the abilities, for the `runtimes` option of a test. */
 export function runtimesWith(
   ...abilities: readonly Ability[]
@@ -38,4 +41,10 @@ function detectRuntime(): Runtime {
   // Node 20 has no navigator; workerd names itself there.
   if (scope.navigator?.userAgent === "Cloudflare-Workers") return "workerd";
   return "node";
+}
+
+function environmentOf(
+  scope: { process?: { env?: Record<string, string | undefined> } },
+): Record<string, string | undefined> {
+  return scope.process?.env ?? {};
 }
