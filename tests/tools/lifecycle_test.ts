@@ -164,10 +164,9 @@ test(
       () => runtime.startup(),
       DuplicateToolError,
     );
-    assertEquals(
-      error.message,
-      'duplicate tool "echo" (EchoHandler, EchoHandler)',
-    );
+    // A bundler may rename the class.
+    const owner = EchoHandler.name;
+    assertEquals(error.message, `duplicate tool "echo" (${owner}, ${owner})`);
     assertEquals(error.toolName, "echo");
     assertEquals(error.code, "duplicate_tool");
     assert(error instanceof ToolDefinitionError);
