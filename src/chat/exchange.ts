@@ -31,7 +31,6 @@ export class Exchange {
   #expired = false;
   #waitingSince: number | undefined;
   #stopTimer: (() => void) | undefined;
-  #giveUp: (() => void) | undefined;
 
   constructor(limits: ExchangeLimits) {
     this.#limits = limits;
@@ -51,14 +50,10 @@ export class Exchange {
     return this.#answering;
   }
 
-  /**
-   * Waits for the response.
-   *
-   * One that comes after the wait was given up is cancelled.
-   */
+  /** Waits for the response. */
   async open(send: () => Promise<Response>): Promise<Response> {
     this.#beginWait();
-    const response = await this.#orGiveUp(send());
+    const response = await untilAborted(send(), this.signal);
     this.#waitingSince = undefined;
     this.#answering = true;
     this.#reader = response.body?.getReader();
@@ -113,17 +108,6 @@ export class Exchange {
     if (this.#expired) throw idleError(this.#limits.operation, this.#answering);
   }
 
-  #orGiveUp(pending: Promise<Response>): Promise<Response> {
-    return new Promise((resolve, reject) => {
-      this.#giveUp = () => reject(this.signal.reason);
-      pending.then((response) => {
-        this.#giveUp = undefined;
-        if (this.signal.aborted) detach(response.body?.cancel());
-        resolve(response);
-      }, reject);
-    });
-  }
-
   // One timer serves all waits: it looks at the time when it fires instead of being renewed.
   #beginWait(): void {
     this.#waitingSince = this.#limits.clock.now();
@@ -148,8 +132,22 @@ export class Exchange {
 
   #interrupt(reason: unknown): void {
     this.#controller.abort(reason);
-    this.#giveUp?.();
     // Ends a pending read too, of a body that knows nothing of the signal.
     if (this.#reader !== undefined) detach(this.#reader.cancel(reason));
   }
+}
+
+/** Waits for a response until the signal aborts; one that comes later is cancelled. */
+export function untilAborted(
+  pending: Promise<Response>,
+  signal: AbortSignal,
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const unfollow = followSignal(signal, reject);
+    pending.then((response) => {
+      unfollow();
+      if (signal.aborted) detach(response.body?.cancel());
+      resolve(response);
+    }, reject);
+  });
 }

@@ -1,10 +1,14 @@
 import OpenAI from "openai";
 import type { ModelConfig } from "../chat/config.ts";
+import { untilAborted } from "../chat/exchange.ts";
 import type {
   ChatRequest,
   ChatTransport,
   FetchLike,
 } from "../chat/transport.ts";
+
+// The adapter measures its waits by itself, so the client's own timer must never be first.
+const longestWaitMs = 2 ** 31 - 1;
 
 /** The part of the `openai` client that the transport uses. */
 export interface OpenAIClient {
@@ -22,7 +26,7 @@ export interface OpenAIRequestOptions {
   readonly signal: AbortSignal;
   /** Always 0: retries are the business of middleware. */
   readonly maxRetries: number;
-  /** Milliseconds; longer than the adapter ever waits, since it measures by itself. */
+  /** Milliseconds until the client gives up; longer than the adapter ever waits. */
   readonly timeout: number;
 }
 
@@ -42,8 +46,6 @@ export interface OpenAITransportOptions {
   /** Replaces the platform's `fetch` in the transport's own client. */
   readonly fetch?: FetchLike;
 }
-
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * The transport over the `openai` client.
@@ -97,13 +99,14 @@ function post(
   request: ChatRequest,
 ): Promise<Response> {
   const { body, headers, signal } = request;
-  return client.post(path, {
+  const options = {
     body,
     headers: { ...headers },
     signal,
     maxRetries: 0,
-    timeout: longestTimerMs,
-  }).asResponse();
+    timeout: longestWaitMs,
+  };
+  return client.post(path, options).asResponse();
 }
 
 // What is left out here, the client would look for in the environment.
@@ -120,8 +123,11 @@ function createClient(
     webhookSecret: null,
     maxRetries: 0,
     logLevel: "off",
-    fetch: async (url, init) => {
-      const response = await (replacement ?? fetch)(String(url), init ?? {});
+    fetch: async (url, init = {}) => {
+      const pending = (replacement ?? fetch)(String(url), init);
+      // The client's timer would stay behind a fetch that ignores its signal.
+      const response =
+        await (init.signal ? untilAborted(pending, init.signal) : pending);
       if (!response.ok) throw new Refusal(response);
       return response;
     },
