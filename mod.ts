@@ -86,6 +86,7 @@ export {
 } from "./src/agent/errors.ts";
 export { type AgentLifecycle } from "./src/agent/lifecycle.ts";
 export { AgentOrchestrator } from "./src/agent/run.ts";
+export { type RecoverSessionOptions } from "./src/agent/restoration.ts";
 
 // Pipeline
 export {
@@ -117,6 +118,10 @@ export {
   type ContextProvider,
   type ContextRun,
 } from "./src/pipeline/context_provider.ts";
+export {
+  SessionHistoryProvider,
+  type SessionHistoryProviderOptions,
+} from "./src/pipeline/session_history.ts";
 
 // Events
 export {
@@ -354,19 +359,27 @@ export {
   type ToolPolicyRuleInit,
 } from "./src/tools/policy.ts";
 export {
+  type ApprovalLimits,
+  approvalRequest,
+  ApprovalTimeoutError,
+  requestApproval,
   type ToolApprovalDecision,
+  toolApprovalDecision,
   type ToolApprovalFunction,
   type ToolApprovalOptions,
   type ToolApprovalRequest,
   type ToolApprover,
 } from "./src/tools/approval.ts";
+export {
+  formatToolCallPreview,
+  type ToolCallPreviewOptions,
+} from "./src/tools/preview.ts";
+export {
+  ToolPolicyMiddleware,
+  type ToolPolicyMiddlewareOptions,
+} from "./src/tools/policy_middleware.ts";
 
 // Context and compaction
-export {
-  type AutoCompactionInput,
-  type AutoCompactionPolicy,
-  autoCompactionPolicy,
-} from "./src/context/auto_compaction.ts";
 export {
   type CompactionDecision,
   type CompactionDecisionReason,
@@ -401,7 +414,6 @@ export {
 export { Conversation } from "./src/context/conversation.ts";
 export {
   type ContextUsageEstimate,
-  contextUsageEstimate,
   type ContextUsageEstimateInput,
   type ContextUsageSource,
   estimateContextUsage,
@@ -425,6 +437,9 @@ export {
 } from "./src/context/prepare.ts";
 export { type SkillCatalog } from "./src/context/skills.ts";
 export {
+  mergedSummary,
+  shortenedHistory,
+  type SummarizedPart,
   SummaryEntry,
   type SummaryEntryInput,
   summaryMessage,
@@ -434,8 +449,7 @@ export {
 // Base
 export {
   AgentCancelledError,
-  Cancellation,
-  type CancellationOptions,
+  closeIterator,
   DEFAULT_ABORT_REASON,
 } from "./src/base/abort.ts";
 export { AgentConfigurationError, EJAgentError } from "./src/base/errors.ts";
@@ -449,3 +463,101 @@ export {
   systemClock,
 } from "./src/base/ports.ts";
 export { RunScope } from "./src/base/scope.ts";
+
+// Sessions
+export { AgentSession, type SessionRunPoint } from "./src/session/session.ts";
+export type {
+  RunRecovery,
+  SessionCompaction,
+  SessionEntry,
+  SessionRun,
+  SessionRunIntent,
+} from "./src/session/state.ts";
+export {
+  SESSION_SCHEMA_VERSION,
+  sessionFromJson,
+  sessionToJson,
+  type WireSessionCompaction,
+  type WireSessionDocument,
+  type WireSessionEntry,
+  type WireSessionRun,
+} from "./src/session/session_codec.ts";
+export {
+  type BranchCreatedData,
+  type CheckpointData,
+  type CompactionAppliedData,
+  type MessageAppendedData,
+  type MessagesAppendedData,
+  type RunContinuedData,
+  type RunFinishedData,
+  type RunStartedData,
+  SESSION_JOURNAL_SCHEMA_VERSION,
+  type SessionBranchIntent,
+  type SessionRecord,
+  type SessionRecordContent,
+  type SessionRecordData,
+  type SessionRecordDraft,
+  type SessionRecordEnvelope,
+  type SessionRecordKind,
+  type SteeringAppliedData,
+  type WireRecovery,
+} from "./src/session/record.ts";
+export { decodeRecord as sessionRecordFromJson } from "./src/session/record_codec.ts";
+export type { SessionBranch } from "./src/session/tree.ts";
+export { DEFAULT_SESSION_BRANCH } from "./src/session/ids.ts";
+export {
+  type AppendOptions,
+  type BranchOptions,
+  type CheckoutOptions,
+  type ForkOptions,
+  isTreeStorage,
+  type JournalStorageOptions,
+  type NewBranchOptions,
+  type RecoverOptions,
+  type RetryOptions,
+  type RollbackOptions,
+  type SaveOptions,
+  type SessionCheckout,
+  type SessionRecoveryResult,
+  type SessionRetry,
+  type SessionStorage,
+  type SessionTreeStorage,
+  type StorageCallOptions,
+} from "./src/session/storage.ts";
+export type {
+  JournalAppendResult,
+  JournalBackend,
+  JournalCallOptions,
+  JournalCapabilities,
+  JournalEntry,
+  JournalLine,
+  JournalPosition,
+} from "./src/session/journal.ts";
+export { JournalTreeStorage } from "./src/session/tree_storage.ts";
+export { MemoryJournal, MemorySessionStorage } from "./src/session/memory.ts";
+export {
+  SessionRecorder,
+  type SessionRecorderOptions,
+} from "./src/session/recorder.ts";
+export {
+  exportJournal,
+  type ImportedJournal,
+  importJournal,
+  type JournalOwner,
+} from "./src/session/export.ts";
+export {
+  type ConflictFacts,
+  type DamageOptions,
+  JournalReplacedError,
+  type NotRetryableReason,
+  type SessionArgumentCode,
+  SessionArgumentError,
+  SessionConflictError,
+  SessionError,
+  SessionLockTimeoutError,
+  SessionSerializationError,
+  type SessionStorageCode,
+  SessionStorageError,
+  SessionUnsupportedError,
+  type StorageFailureOptions,
+} from "./src/session/errors.ts";

@@ -37,15 +37,12 @@ export type ToolParameters = StandardSchema | JsonObject;
 
 /** The arguments that `execute` gets. */
 export type ToolArguments<P> = P extends StandardSchema ? StandardOutput<P>
-  : LiteralArguments<P>;
+  : unknown extends InferJsonSchema<P> ? Record<string, unknown>
+  : InferJsonSchema<P>;
 
 /** The arguments that a caller gives. */
 export type ToolArgumentsInput<P> = P extends StandardSchema ? StandardInput<P>
-  : LiteralArguments<P>;
-
-type LiteralArguments<P> = unknown extends InferJsonSchema<P>
-  ? Record<string, unknown>
-  : InferJsonSchema<P>;
+  : ToolArguments<P>;
 
 /** The data of the outcome that a tool produces. */
 export type ToolData<R> = R extends StepOutcome<infer Data> ? Data
@@ -101,7 +98,11 @@ export interface DefinedTool<Input = unknown, Data = unknown> {
     args: Input,
     options?: ToolDispatchOptions,
   ): Promise<StepOutcome<Data | InvalidArguments>>;
-  /** Calls the tool for an agent. */
+  /**
+   * Calls the tool for an agent.
+   *
+   * @ignore
+   */
   readonly [execution]: (context: ToolCallContext) => Promise<StepOutcome>;
 }
 
@@ -203,13 +204,30 @@ export function isDefinedTool(value: unknown): value is DefinedTool {
   return typeof value === "object" && value !== null && execution in value;
 }
 
-/** A handler of tools that {@linkcode defineTool} made. */
+/**
+ * A handler of tools that {@linkcode defineTool} made.
+ *
+ * Lists of tools become sets by themselves; a set of one's own is good for
+ * passing a group around.
+ *
+ * @example A group of tools
+ * ```ts
+ * import { defineTool, ToolSet } from "@ejagent/core";
+ * import { equal } from "node:assert/strict";
+ *
+ * const greetings = new ToolSet([
+ *   defineTool({ name: "hello", execute: () => "Hello!" }),
+ *   defineTool({ name: "bye", execute: () => "Bye!" }),
+ * ]);
+ * equal((await greetings.dispatch("bye", {})).data, "Bye!");
+ * ```
+ */
 export class ToolSet extends BaseHandler {
   /** The definitions, in the given order. */
   readonly tools: readonly ToolDefinition[];
   readonly #byName: ReadonlyMap<string, DefinedTool>;
 
-  /** @throws {DuplicateToolError} Two of the tools have the same name. */
+  /** Takes tools in the order in which the model is to see them. @throws {DuplicateToolError} Two share a name. */
   constructor(tools: readonly DefinedTool[]) {
     super();
     this.tools = Object.freeze(

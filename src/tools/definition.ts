@@ -66,7 +66,9 @@ export class ToolDefinition implements ToolDefinitionView {
   readonly strict: boolean | undefined;
 
   /**
-   * @param init Copied; `null` members count as absent.
+   * Checks and copies a description.
+   *
+   * @param init `null` members count as absent.
    * @throws {ToolDefinitionError} A member is wrong. Whether `parameters` is a
    * meaningful schema is not checked.
    */

@@ -14,7 +14,7 @@ export class ToolDefinitionError extends EJAgentError {
   /** Name of the tool; undefined if it has no usable one. */
   readonly toolName: string | undefined;
 
-  /** @param message Names the member that is wrong; never quotes a schema. */
+  /** Says what is wrong. @param message Names the member; never quotes a schema. */
   constructor(message: string, options: ToolDefinitionErrorOptions = {}) {
     super(message, options);
     this.toolName = options.toolName;
@@ -26,7 +26,7 @@ export class DuplicateToolError extends ToolDefinitionError {
   /** Always `"duplicate_tool"`. */
   override readonly code = "duplicate_tool";
 
-  /** @param owners What offers the tool, first and second. */
+  /** Names the tool. @param owners What offers it, first and second. */
   constructor(toolName: string, owners: readonly [string, string]) {
     super(`duplicate tool "${toolName}" (${owners.join(", ")})`, { toolName });
   }
@@ -41,7 +41,7 @@ export class UnknownToolError extends EJAgentError {
   /** Names that exist, sorted. */
   readonly available: readonly string[];
 
-  /** @param available Names that exist, in any order. */
+  /** Names the tool and those that exist. @param available In any order. */
   constructor(toolName: string, available: Iterable<string>) {
     const names = Object.freeze([...available].sort());
     super(
@@ -59,7 +59,7 @@ export class ToolShutdownError extends EJAgentError {
   /** What went wrong, in the order of the attempts. */
   readonly errors: readonly unknown[];
 
-  /** @param errors At least one. */
+  /** Takes what went wrong. @param errors At least one. */
   constructor(errors: readonly unknown[]) {
     super(`failed to shut down ${errors.length} tool resource(s)`);
     this.errors = Object.freeze([...errors]);

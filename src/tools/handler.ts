@@ -162,7 +162,9 @@ export class MethodToolHandler extends BaseHandler {
   readonly #definitions: readonly ToolDefinition[];
 
   /**
-   * @param tools Definitions in any form; read once.
+   * Reads the definitions once; methods are looked for at start-up.
+   *
+   * @param tools Definitions in any form.
    * @throws {ToolDefinitionError} A definition is wrong, a name occurs twice, or
    * `toolEffects` names no tool or no effect.
    */

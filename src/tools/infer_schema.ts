@@ -10,42 +10,35 @@ export type InferJsonSchema<S> = S extends { readonly const: infer Value }
   : S extends { readonly enum: readonly (infer Value)[] } ? Value
   : S extends { readonly anyOf: readonly (infer Alternative)[] }
     ? InferJsonSchema<Alternative>
-  : S extends { readonly type: infer Type } ? InferTypes<Type, S>
+  : S extends { readonly type: readonly (infer Type)[] }
+    ? Type extends string
+      ? InferJsonSchema<Omit<S, "type"> & { readonly type: Type }>
+    : unknown
+  : S extends { readonly type: "string" } ? string
+  : S extends { readonly type: "number" | "integer" } ? number
+  : S extends { readonly type: "boolean" } ? boolean
+  : S extends { readonly type: "null" } ? null
+  : S extends { readonly type: "array"; readonly items: infer Items }
+    ? InferJsonSchema<Items>[]
+  : S extends { readonly type: "array" } ? unknown[]
+  : S extends { readonly type: "object"; readonly properties: infer Members }
+    ? (
+      & {
+        -readonly [
+          Key in keyof Members as S extends
+            { readonly required: readonly (infer Name)[] }
+            ? Key extends Name ? Key : never
+            : never
+        ]: InferJsonSchema<Members[Key]>;
+      }
+      & {
+        -readonly [
+          Key in keyof Members as S extends
+            { readonly required: readonly (infer Name)[] }
+            ? Key extends Name ? never : Key
+            : Key
+        ]?: InferJsonSchema<Members[Key]>;
+      }
+    ) extends infer Both ? { [Key in keyof Both]: Both[Key] } : never
+  : S extends { readonly type: "object" } ? Record<string, unknown>
   : unknown;
-
-type InferTypes<Type, S> = Type extends readonly (infer Member)[]
-  ? InferType<Member, S>
-  : InferType<Type, S>;
-
-type InferType<Type, S> = Type extends "string" ? string
-  : Type extends "number" | "integer" ? number
-  : Type extends "boolean" ? boolean
-  : Type extends "null" ? null
-  : Type extends "array" ? InferArray<S>
-  : Type extends "object" ? InferObject<S>
-  : unknown;
-
-type InferArray<S> = S extends { readonly items: infer Items }
-  ? InferJsonSchema<Items>[]
-  : unknown[];
-
-type InferObject<S> = S extends { readonly properties: infer Properties }
-  ? Flat<
-    & {
-      -readonly [
-        Key in keyof Properties as Key extends RequiredKeys<S> ? Key : never
-      ]: InferJsonSchema<Properties[Key]>;
-    }
-    & {
-      -readonly [
-        Key in keyof Properties as Key extends RequiredKeys<S> ? never : Key
-      ]?: InferJsonSchema<Properties[Key]>;
-    }
-  >
-  : Record<string, unknown>;
-
-type RequiredKeys<S> = S extends { readonly required: readonly (infer Key)[] }
-  ? Key
-  : never;
-
-type Flat<T> = { [Key in keyof T]: T[Key] };

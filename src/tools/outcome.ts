@@ -16,7 +16,11 @@ export interface StepOutcome<T = unknown> {
   readonly control: ToolControl;
   /** Facts for middleware; neither the model nor the journal sees them. */
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Tells outcomes from plain data, across copies of this package. */
+  /**
+   * Tells outcomes from plain data, across copies of this package.
+   *
+   * @ignore
+   */
   readonly [brand]: true;
 }
 

@@ -73,7 +73,7 @@ export interface ToolPolicyRule extends ToolPolicyRuleInit {
 
 /** What a {@linkcode RuleBasedToolPolicy} does when no rule matches. */
 export interface RuleBasedToolPolicyOptions {
-  /** @default {"deny"} */
+  /** What happens to calls that no rule matches. @default {"deny"} */
   readonly defaultAction?: ToolPolicyAction;
   /** Reason given with it. */
   readonly defaultReason?: string;
@@ -160,7 +160,9 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
   readonly #usedCalls = new Map<string, number>();
 
   /**
-   * @param rules Copied.
+   * Checks and copies the rules.
+   *
+   * @param rules The first that matches decides.
    * @throws {TypeError} A member of a rule or an option has the wrong type.
    * @throws {RangeError} A rule contradicts itself, or two have the same id.
    */

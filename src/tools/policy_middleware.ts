@@ -82,6 +82,8 @@ export class ToolPolicyMiddleware implements ToolLayer {
   readonly #logger: Logger;
 
   /**
+   * Takes the policy over.
+   *
    * @param policy Started, told about runs and shut down with the middleware.
    * @throws {TypeError} The policy, the approver or an option is of the wrong kind.
    * @throws {RangeError} The timeout is below 1.

@@ -1,6 +1,6 @@
 import type { Cancellation } from "../base/abort.ts";
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
-import type { Clock, Logger } from "../base/ports.ts";
+import type { Logger } from "../base/ports.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { AgentStateView } from "../messages/state.ts";
@@ -30,10 +30,8 @@ export type { ToolTurn, ToolTurnOutcome, ToolTurnReport } from "./turn.ts";
 export interface ToolRuntimeOptions {
   /** Owners of the tools, in the order in which the model sees them. */
   readonly handlers: readonly ToolHandler[];
-  /** Middleware that may become active, outermost first; a function is asked at start-up. */
-  readonly layers: readonly ToolLayer[] | (() => readonly ToolLayer[]);
-  /** Drives bounded waits. */
-  readonly clock: Clock;
+  /** Middleware that may become active, outermost first; read at start-up. */
+  readonly layers: readonly ToolLayer[];
   /** Told about failures that were contained. */
   readonly logger: Logger;
   /** Whether neighbouring calls of read-only tools run side by side. */
@@ -72,6 +70,24 @@ export interface ToolDispatchRequest {
  * Starts handlers and middleware, and executes the calls of an agent.
  *
  * Its methods must not overlap; the agent sees to that.
+ *
+ * @example The tools that a model is shown
+ * ```ts
+ * import { consoleLogger, defineTool, ToolRuntime, ToolSet } from "@ejagent/core";
+ * import { deepEqual } from "node:assert/strict";
+ *
+ * const runtime = new ToolRuntime({
+ *   handlers: [new ToolSet([defineTool({ name: "ping", execute: () => "pong" })])],
+ *   layers: [],
+ *   logger: consoleLogger,
+ *   parallelToolCalls: false,
+ *   maxParallelToolCalls: null,
+ *   maxRepeatedToolCalls: 3,
+ * });
+ * await runtime.startup();
+ * deepEqual(runtime.tools, [{ type: "function", function: { name: "ping" } }]);
+ * await runtime.shutdown();
+ * ```
  */
 export class ToolRuntime {
   readonly #options: ToolRuntimeOptions;
@@ -81,7 +97,7 @@ export class ToolRuntime {
   #own: ToolTable | undefined;
   #current: ToolTable | undefined;
 
-  /** @param options The handlers and middleware belong to this runtime alone. */
+  /** Starts nothing yet. @param options Handlers and middleware belong to this runtime alone. */
   constructor(options: ToolRuntimeOptions) {
     this.#options = options;
     this.#guard = new RepetitionGuard(options.maxRepeatedToolCalls);
@@ -125,11 +141,10 @@ export class ToolRuntime {
   async startup(): Promise<void> {
     if (this.started) return;
     const { handlers, layers } = this.#options;
-    const configured = typeof layers === "function" ? layers() : layers;
     const resources: Resource[] = [];
     try {
       await startAll(handlers, resources);
-      const table = tableOf(handlers, configured.filter(isEnabled));
+      const table = tableOf(handlers, layers.filter(isEnabled));
       await startAll(table.layers, resources);
       this.#resources = resources;
       this.#own = this.#current = table;

@@ -30,7 +30,6 @@ export function runtimeOf(
   return new ToolRuntime({
     handlers: toHandlers(tools),
     layers: [],
-    clock: new ManualClock(),
     logger: new RecordingLogger(),
     parallelToolCalls: false,
     maxParallelToolCalls: null,
