@@ -124,24 +124,19 @@ export class AgentContextBuilder {
   }
 
   #additionsOf(parts: ContextParts): Additions {
-    const { skillMessages = [], contextMessages = [], transientMessages = [] } =
-      parts;
-    return {
-      front: [...skillMessages, ...this.#instructionsOf(parts)].map((message) =>
-        frozenCopy(message)
-      ),
-      beforeRun: contextMessages.map((message) => frozenCopy(message)),
-      end: transientMessages.map((message) => frozenCopy(message)),
-    };
+    return mapped({
+      front: [...parts.skillMessages ?? [], ...this.#instructionsOf(parts)],
+      beforeRun: parts.contextMessages ?? [],
+      end: parts.transientMessages ?? [],
+    }, (message) => frozenCopy(message));
   }
 
   // The same text stays the same message, so that adapters may keep what they made of it.
   #instructionsOf({ instructions }: ContextParts): readonly AgentMessage[] {
-    if (
-      instructions === undefined || instructions === null || instructions === ""
-    ) return [];
-    if (this.#instructions?.content !== instructions) {
-      this.#instructions = systemMessage(instructions);
+    const text = instructions ?? "";
+    if (text === "") return [];
+    if (this.#instructions?.content !== text) {
+      this.#instructions = systemMessage(text);
     }
     return [this.#instructions];
   }
@@ -164,19 +159,20 @@ export class AgentContextBuilder {
     const list = pending.length === 0
       ? projection.messages
       : [...projection.messages, ...pending];
-    const front = additions.front.map((message) => this.#visible(message));
-    const beforeRun = additions.beforeRun.map((message) =>
-      this.#visible(message)
-    );
-    const end = additions.end.map((message) => this.#visible(message));
+    const visible = mapped(additions, (message) => this.#visible(message));
     const messages = weave(list, {
       front: projection.starts[seams.front] ?? list.length,
       run: projection.starts[seams.run] ?? list.length,
-    }, { front, beforeRun, end });
+    }, visible);
     rememberGrowingPart(messages, {
       list: projection.messages,
       length: projection.messages.length,
-      rest: [...pending, ...front, ...beforeRun, ...end],
+      rest: [
+        ...pending,
+        ...visible.front,
+        ...visible.beforeRun,
+        ...visible.end,
+      ],
     });
     return { messages, repairs: projection.repairs() };
   }
@@ -251,6 +247,17 @@ interface Additions {
   readonly front: readonly AgentMessage[];
   readonly beforeRun: readonly AgentMessage[];
   readonly end: readonly AgentMessage[];
+}
+
+function mapped(
+  { front, beforeRun, end }: Additions,
+  change: (message: AgentMessage) => AgentMessage,
+): Additions {
+  return {
+    front: front.map(change),
+    beforeRun: beforeRun.map(change),
+    end: end.map(change),
+  };
 }
 
 function seamsOf(

@@ -140,13 +140,9 @@ function isBinaryPart(part: { readonly type?: unknown }): boolean {
 // A message of a request is mostly one of the history without its internal keys, which count nothing.
 function countedForm(message: AgentMessage): AgentMessage {
   const origin = originOf(message);
-  return sentMembers.every((key) =>
-      memberOf(origin, key) === memberOf(message, key)
-    )
-    ? origin
-    : message;
-}
-
-function memberOf(message: AgentMessage, key: string): unknown {
-  return Reflect.get(message, key);
+  if (origin === message) return message;
+  const same = sentMembers.every((key) =>
+    Reflect.get(origin, key) === Reflect.get(message, key)
+  );
+  return same ? origin : message;
 }

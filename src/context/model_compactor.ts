@@ -117,7 +117,7 @@ export class ModelCompactor implements Compactor {
    *
    * @throws {AgentCancelledError} The signal is aborted.
    * @throws {CompactionError} The model answered with nothing, or a single
-   * exchange is larger than `maxInputTokens`.
+   * exchange does not fit into `maxInputTokens`.
    * @throws {TypeError} The context builder returned no context.
    */
   async compact(
@@ -174,7 +174,7 @@ export class ModelCompactor implements Compactor {
     }
     if (end === 0) {
       throw new CompactionError(
-        "A single exchange is larger than maxInputTokens; raise it or use a larger model",
+        "A single exchange and the summary so far exceed maxInputTokens; raise it",
       );
     }
     return withMessages(request, messagesToSummarize.slice(0, end));

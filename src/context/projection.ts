@@ -10,7 +10,7 @@ import type { ContextRepairs } from "../model/adapter.ts";
 import { rememberOrigin } from "../model/provider_data.ts";
 import { callsOf } from "./exchange.ts";
 import { interruptedToolMessage } from "./interrupted.ts";
-import { wellFormed } from "./well_formed.ts";
+import { isWellFormed, wellFormed } from "./well_formed.ts";
 
 /** A call that no tool message has answered so far. */
 interface OpenCall {
@@ -150,14 +150,20 @@ export function isSelfContained(message: AgentMessage): boolean {
 
 /** A message without internal keys and lone surrogates; the message itself if it has none. */
 export function visibleForm(message: AgentMessage): AgentMessage {
-  const visible: Record<string, unknown> = {};
-  let changed = false;
-  for (const [key, value] of Object.entries(message)) {
-    const sent = isInternalKey(key) ? undefined : wellFormed(value);
-    changed ||= sent !== value;
-    if (sent !== undefined) setOwn(visible, key, sent);
+  for (const key in message) {
+    if (isInternalKey(key) || !isWellFormed(Reflect.get(message, key))) {
+      return visibleCopy(message);
+    }
   }
-  return changed ? deepFreeze(visible as unknown as AgentMessage) : message;
+  return message;
+}
+
+function visibleCopy(message: AgentMessage): AgentMessage {
+  const visible: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(message)) {
+    if (!isInternalKey(key)) setOwn(visible, key, wellFormed(value));
+  }
+  return deepFreeze(visible as unknown as AgentMessage);
 }
 
 function withoutCalls(message: AssistantAgentMessage): AssistantAgentMessage {

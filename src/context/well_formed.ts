@@ -1,35 +1,28 @@
-import { deepFreeze, setOwn } from "../base/freeze.ts";
+import { setOwn } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 
-const loneSurrogates = /[\ud800-\udfff]/gu;
+const loneSurrogate = /\p{Surrogate}/u;
+const loneSurrogates = /\p{Surrogate}/gu;
 
-/**
- * Replaces halves of surrogate pairs in all texts of a JSON value by U+FFFD,
- * because providers refuse a request that holds one.
- *
- * @returns The value itself if there is none.
- */
-export function wellFormed<T>(value: T): T {
-  return clean(value) as T;
+/** False if a text of a JSON value holds half of a surrogate pair; providers refuse such a request. */
+export function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return !loneSurrogate.test(value);
+  if (Array.isArray(value)) return value.every(isWellFormed);
+  if (!isJsonObject(value)) return true;
+  for (const key in value) {
+    if (!isWellFormed(value[key])) return false;
+  }
+  return true;
 }
 
-function clean(value: unknown): unknown {
-  if (typeof value === "string") {
-    return value.replace(loneSurrogates, "\ufffd");
+/** The value itself, or a copy that has U+FFFD where it has halves of surrogate pairs. */
+export function wellFormed(value: unknown): unknown {
+  if (isWellFormed(value)) return value;
+  if (typeof value === "string") return value.replace(loneSurrogates, "\ufffd");
+  if (Array.isArray(value)) return value.map(wellFormed);
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value as object)) {
+    setOwn(copy, key, wellFormed(member));
   }
-  if (Array.isArray(value)) {
-    const items = value.map(clean);
-    return items.some((item, index) => item !== value[index])
-      ? deepFreeze(items)
-      : value;
-  }
-  if (!isJsonObject(value)) return value;
-  const members: Record<string, unknown> = {};
-  let changed = false;
-  for (const [key, member] of Object.entries(value)) {
-    const sent = clean(member);
-    changed ||= sent !== member;
-    setOwn(members, key, sent);
-  }
-  return changed ? deepFreeze(members) : value;
+  return copy;
 }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { CompactionPolicy, ContextBudget } from "../../src/context/budget.ts";
 import { AgentContextBuilder } from "../../src/context/builder.ts";
 import { Conversation } from "../../src/context/conversation.ts";
@@ -6,10 +7,14 @@ import {
   type ContextUsageEstimateInput,
   estimateContextUsage,
 } from "../../src/context/estimate.ts";
-import type { MessageTokenEstimator } from "../../src/context/estimator.ts";
+import {
+  defaultEstimator,
+  type MessageTokenEstimator,
+} from "../../src/context/estimator.ts";
 import type { AgentMessage } from "../../src/messages/message.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
+import { histories } from "./histories.ts";
 import {
   assistant,
   calling,
@@ -269,6 +274,35 @@ test("an earlier request keeps its estimate while the conversation grows", () =>
     estimateContextUsage(late, { estimator: doubled }).totalTokens,
     2,
   );
+});
+
+test("an estimate never falls below its parts, and growing changes nothing", () => {
+  const sum = (messages: readonly AgentMessage[]) =>
+    messages.reduce(
+      (total, message) => total + defaultEstimator.estimateMessage(message),
+      0,
+    );
+  fc.assert(fc.property(fc.array(histories, { maxLength: 5 }), (pieces) => {
+    const conversation = new Conversation();
+    const builder = new AgentContextBuilder();
+    for (const message of pieces.flat()) {
+      conversation.append(message);
+      const built = builder.build(conversation);
+      const found = estimateContextUsage(built);
+      assertEquals(found.heuristicTokens, sum(built.llmMessages));
+      assertEquals(
+        found.totalTokens,
+        Math.max(found.heuristicTokens, found.usageBasedTokens),
+      );
+      assertEquals(
+        found,
+        estimateContextUsage({
+          ...built,
+          llmMessages: [...built.llmMessages],
+        }),
+      );
+    }
+  }));
 });
 
 test("an estimator may not return nonsense", () => {

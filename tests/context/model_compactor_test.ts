@@ -241,7 +241,7 @@ test("input that is too large is summarised piece by piece", {
   assertEquals(
     output,
     {
-      content: "three",
+      content: "four",
       source: "small-model",
       usage: modelUsage({ inputTokens: 60, outputTokens: 3 }),
     },

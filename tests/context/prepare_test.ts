@@ -310,6 +310,31 @@ test("a hoisted barrier at the head of a turn does not hide who opened it", () =
   assertEquals(outline(split.messagesToKeep), "u:task a:x");
 });
 
+test("the turn that is going on stays, however much it holds", {
+  case: "B94",
+}, () => {
+  const pasted = user("aB3/".repeat(250_000));
+  const image = {
+    role: "user" as const,
+    content: [{
+      type: "image_url" as const,
+      image_url: { url: `data:image/png;base64,${"A".repeat(3_000_000)}` },
+    }],
+  };
+  for (const current of [pasted, image]) {
+    const preparation = prepareCompaction(
+      [...turn("1", 10), current, assistant("done")],
+      { keepRecentTokens: 10, splitTurns: true },
+    );
+    assertEquals(outline(preparation.messagesToSummarize), "u:u1 a:a1");
+    const alone = prepareCompaction(
+      [current, calling(["a"]), result("a"), assistant("done")],
+      { keepRecentTokens: 5, splitTurns: true },
+    );
+    assertEquals(alone.messagesToKeep[0], current);
+  }
+});
+
 test("a turn that would make the kept part too large does not stay", () => {
   const history = [...turn("1", 10), ...turn("2", 50), ...turn("3", 10)];
   assertEquals(prepare(history, 30, { maxKeepTokens: 119 }).firstKeptIndex, 4);
