@@ -39,7 +39,7 @@ export {
   type CompactOptions,
   type ShutdownOptions,
 } from "./src/agent/agent.ts";
-export { type AgentOptions } from "./src/agent/options.ts";
+export { type AgentConfig, type AgentOptions } from "./src/agent/options.ts";
 export {
   createRuntimePolicy,
   type RuntimePolicy,
@@ -66,7 +66,9 @@ export {
 } from "./src/agent/continuation.ts";
 export {
   type ControlReceipt,
+  type PendingSteering,
   type SteeringOutcome,
+  SteeringQueue,
   type SteeringReceipt,
 } from "./src/agent/steering.ts";
 export {
@@ -86,7 +88,16 @@ export {
 } from "./src/agent/errors.ts";
 export { type AgentLifecycle } from "./src/agent/lifecycle.ts";
 export { AgentOrchestrator } from "./src/agent/run.ts";
+export {
+  ActiveRun,
+  type CoreRequest,
+  type RunAdditions,
+} from "./src/agent/active_run.ts";
+export { type AgentCore } from "./src/agent/core.ts";
+export { type OperationOptions } from "./src/agent/run_chain.ts";
 export { type RecoverSessionOptions } from "./src/agent/restoration.ts";
+export { AgentState } from "./src/agent/state.ts";
+export { UsageMeter } from "./src/agent/usage_meter.ts";
 
 // Pipeline
 export {
@@ -118,6 +129,7 @@ export {
   type ContextProvider,
   type ContextRun,
 } from "./src/pipeline/context_provider.ts";
+export { type ProviderStates } from "./src/pipeline/provider_pass.ts";
 export {
   SessionHistoryProvider,
   type SessionHistoryProviderOptions,
@@ -153,6 +165,7 @@ export {
   AgentEventSinkError,
   CompositeAgentEventSink,
 } from "./src/events/sink.ts";
+export { type EmitterOptions, EventEmitter } from "./src/events/emitter.ts";
 
 // Messages and results
 export { type AgentInfo } from "./src/messages/agent_info.ts";
@@ -267,6 +280,7 @@ export {
   type DefinedTool,
   defineTool,
   type DefineToolOptions,
+  isDefinedTool,
   type ToolArguments,
   type ToolArgumentsInput,
   type ToolData,
@@ -290,6 +304,10 @@ export {
   ToolShutdownError,
   UnknownToolError,
 } from "./src/tools/errors.ts";
+export {
+  type InvalidArgument,
+  type InvalidArguments,
+} from "./src/tools/invalid_arguments.ts";
 export {
   type ToolDispatchOptions,
   type ToolExecutionContext,
@@ -411,6 +429,12 @@ export {
   type Compactor,
   type CompactorOutput,
 } from "./src/context/compaction.ts";
+export {
+  type AutoCompactionInput,
+  type AutoCompactionParts,
+  type AutoCompactionPolicy,
+  autoCompactionPolicy,
+} from "./src/context/auto_compaction.ts";
 export { Conversation } from "./src/context/conversation.ts";
 export {
   type ContextUsageEstimate,
@@ -449,6 +473,8 @@ export {
 // Base
 export {
   AgentCancelledError,
+  Cancellation,
+  type CancellationOptions,
   closeIterator,
   DEFAULT_ABORT_REASON,
 } from "./src/base/abort.ts";

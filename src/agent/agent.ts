@@ -26,6 +26,12 @@ import type {
 } from "../pipeline/agent_like.ts";
 import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
 import { runStream } from "../pipeline/run_stream.ts";
+import type { AgentSession } from "../session/session.ts";
+import type {
+  SessionCheckout,
+  SessionRecoveryResult,
+  SessionTreeStorage,
+} from "../session/storage.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import type { StepOutcome } from "../tools/outcome.ts";
 import { ToolRuntime } from "../tools/runtime.ts";
@@ -46,6 +52,11 @@ import {
 } from "./options.ts";
 import { type OperationOptions, RunChain, type Wanted } from "./run_chain.ts";
 import { AgentState } from "./state.ts";
+import {
+  recoverSession,
+  type RecoverSessionOptions,
+  restoreSession,
+} from "./restoration.ts";
 import type { SteeringReceipt } from "./steering.ts";
 
 /** Options of a shutdown. */
@@ -397,7 +408,42 @@ export class Agent implements AgentLike, AsyncDisposable {
   reset(history: readonly AgentMessage[] = []): void {
     this.#requireIdle("reset()");
     this.#core.state.reset(history);
+    this.#core.config.history.reset?.();
     this.#core.providerStates.clear();
+  }
+
+  /**
+   * Goes on with a session that was kept: replaces the conversation, and makes a
+   * continue of its last run possible.
+   *
+   * A checkout also ties recorders of the same branch among the agent's sinks to
+   * its head, so that somebody else's later records are not overwritten.
+   *
+   * @throws {AgentBusyError} Something is active or queued.
+   * @throws {SessionArgumentError} The session belongs to another agent or has an unfinished run.
+   * @throws {AgentConfigurationError} The agent's history provider loads by itself.
+   */
+  restoreSession(source: AgentSession | SessionCheckout): void {
+    this.#requireIdle("restoreSession()");
+    restoreSession(this.#core, source);
+  }
+
+  /**
+   * Closes an interrupted run of a session, if there is one, and goes on with
+   * the session.
+   *
+   * Calls that were open are answered as interrupted; no tool is run.
+   *
+   * @returns What the recovery found.
+   * @throws {SessionArgumentError} There is no such session or branch, or it belongs to another agent.
+   */
+  async recoverSession(
+    storage: SessionTreeStorage,
+    options: RecoverSessionOptions,
+  ): Promise<SessionRecoveryResult> {
+    return await this.#chain.alone(() =>
+      recoverSession(this.#core, storage, options)
+    );
   }
 
   /**
@@ -451,7 +497,6 @@ function coreOf(
       get layers() {
         return middleware.filter((entry) => canBeActive(config, entry));
       },
-      clock: config.clock,
       logger: config.logger,
       parallelToolCalls: config.runtimePolicy.parallelToolCalls,
       maxParallelToolCalls: config.runtimePolicy.maxParallelToolCalls,

@@ -90,7 +90,7 @@ export class BehaviorHookError extends EJAgentError {
   /** Name of the hook. */
   readonly hookName: string;
 
-  /** @param cause What the hook threw, if it did. */
+  /** Names the hook and what is wrong with it. */
   constructor(hookName: string, problem: string, options?: ErrorOptions) {
     super(`Behavior hook "${hookName}" ${problem}`, options);
     this.hookName = hookName;

@@ -8,7 +8,7 @@ export class AgentStartupError extends EJAgentError {
   /** Steering that was accepted while the agent started, and is lost. */
   readonly discardedSteering: readonly ControlInput[];
 
-  /** @param cause What failed. */
+  /** Makes the error. @param cause What failed. */
   constructor(cause: unknown, discardedSteering: readonly ControlInput[] = []) {
     super(`The agent could not start: ${errorText(cause)}`, { cause });
     this.discardedSteering = Object.freeze([...discardedSteering]);
@@ -22,7 +22,7 @@ export class AgentShutdownError extends EJAgentError {
   /** Everything that failed, in the order of the attempts. */
   readonly errors: readonly unknown[];
 
-  /** @param errors What failed; the first one becomes the cause. */
+  /** Makes the error. @param errors What failed; the first one becomes the cause. */
   constructor(errors: readonly unknown[]) {
     super(`Shutting down failed: ${errors.map(errorText).join("; ")}`, {
       cause: errors[0],

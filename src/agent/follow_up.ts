@@ -130,7 +130,7 @@ export class FollowUpQueue {
   readonly #capacity: number;
   #pending: PendingFollowUp[] = [];
 
-  /** @param capacity Follow-ups that may wait at a time. */
+  /** Starts empty. @param capacity Follow-ups that may wait at a time. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }

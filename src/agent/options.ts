@@ -23,7 +23,7 @@ import type { CompactionPolicy } from "../context/budget.ts";
 import type { Compactor } from "../context/compaction.ts";
 import type { MessageTokenEstimator } from "../context/estimator.ts";
 import type { SkillCatalog } from "../context/skills.ts";
-import type { AgentEventSink } from "../events/sink.ts";
+import { type AgentEventSink, flattenSinks } from "../events/sink.ts";
 import { type AgentMessage, systemMessage } from "../messages/message.ts";
 import type { ModelAdapter } from "../model/adapter.ts";
 import type { ContextProvider } from "../pipeline/context_provider.ts";
@@ -32,6 +32,7 @@ import {
   InMemoryHistoryProvider,
 } from "../pipeline/history.ts";
 import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
+import { SessionRecorder } from "../session/recorder.ts";
 import { toHandlers, type ToolInput } from "../tools/define_tool.ts";
 import type { ToolHandler } from "../tools/handler.ts";
 import type { BehaviorHook } from "./behavior.ts";
@@ -103,31 +104,57 @@ export interface AgentOptions {
 
 /** Checked options with their defaults; `null` stands for what was left out. */
 export interface AgentConfig {
+  /** Stable id, stamped on every event; trimmed. */
   readonly agentId: string;
+  /** Talks to the model; started and shut down by the agent. */
   readonly model: ModelAdapter;
+  /** Shown instead of the id. */
   readonly name: string | null;
+  /** What the agent is for. */
   readonly description: string | null;
+  /** Owners of the tools, in the order the model sees them. */
   readonly handlers: readonly ToolHandler[];
+  /** Wraps runs, model requests and tool calls; the first is the outermost. */
   readonly middleware: readonly Middleware[];
+  /** Asked after each turn that did not end the run, in order. */
   readonly behaviorHooks: readonly BehaviorHook[];
+  /** Instructions that can be made active by name. */
   readonly skills: SkillCatalog | null;
+  /** Where the conversation comes from and goes to. */
   readonly history: HistoryProvider;
+  /** Add context to each run, in order. */
   readonly contextProviders: readonly ContextProvider[];
+  /** Makes requests of the history. */
   readonly contextBuilder: AgentContextBuilder;
+  /** Measures requests against a budget and plans compactions. */
   readonly compactionPolicy: CompactionPolicy | null;
+  /** Lets runs compact by themselves; needs `compactionPolicy` and `compactor`. */
   readonly autoCompactionPolicy: AutoCompactionPolicy | null;
+  /** Writes summaries. */
   readonly compactor: Compactor | null;
+  /** Replaces the token estimate. */
   readonly contextTokenEstimator: MessageTokenEstimator | null;
+  /** Limits and switches of every run. */
   readonly runtimePolicy: RuntimePolicy;
+  /** Observes all runs. */
   readonly eventSink: AgentEventSink | null;
+  /** Steering inputs that may wait at a time. */
   readonly steeringQueueCapacity: number;
+  /** Follow-ups that may wait at a time. */
   readonly followUpQueueCapacity: number;
+  /** What happens to waiting follow-ups when a run does not complete. */
   readonly followUpFailurePolicy: FollowUpFailurePolicy;
+  /** Milliseconds one call of a sink may take; omitted means no bound. */
   readonly sinkTimeoutMs: number | null;
+  /** Milliseconds that each `afterRun` and `save` may take. */
   readonly providerTimeoutMs: number;
+  /** System message in the first request of a continue run; never stored. */
   readonly continuePrompt: string | null;
+  /** Told what was contained. */
   readonly logger: Logger;
+  /** Supplies time. */
   readonly clock: Clock;
+  /** Supplies ids. */
   readonly ids: IdSource;
   /** The system messages that every history of the agent begins with. */
   readonly systemMessages: readonly AgentMessage[];
@@ -150,9 +177,11 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
   requireMethods("model", options.model, ["complete"]);
   const runtimePolicy = createRuntimePolicy(options.runtimePolicy);
   const handlers = toHandlers(options.tools ?? []);
-  const history = options.history ?? new InMemoryHistoryProvider();
+  const history: HistoryProvider = options.history ??
+    new InMemoryHistoryProvider();
   const contextProviders = Object.freeze([...options.contextProviders ?? []]);
   requireUniqueSources([history, ...contextProviders]);
+  requireOneRecorder(history.sink, options.eventSink);
   return Object.freeze({
     agentId,
     model: options.model,
@@ -268,5 +297,22 @@ function requireUniqueSources(
       );
     }
     seen.add(sourceId);
+  }
+}
+
+// Two recorders on one branch would take each other for an intruder.
+function requireOneRecorder(
+  own: AgentEventSink | undefined,
+  eventSink: AgentEventSink | undefined,
+): void {
+  if (!(own instanceof SessionRecorder) || eventSink === undefined) return;
+  const clashes = flattenSinks([eventSink]).some((sink) =>
+    sink instanceof SessionRecorder && sink.storage === own.storage &&
+    sink.sessionId === own.sessionId && sink.branchId === own.branchId
+  );
+  if (clashes) {
+    throw new AgentConfigurationError(
+      `The history provider records session "${own.sessionId}" already; remove its SessionRecorder from eventSink`,
+    );
   }
 }

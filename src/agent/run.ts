@@ -28,7 +28,7 @@ import { turnLoop } from "./turn.ts";
 export class AgentOrchestrator {
   readonly #core: AgentCore;
 
-  /** @param core The parts of the agent. */
+  /** Runs on the parts of one agent. */
   constructor(core: AgentCore) {
     this.#core = core;
   }

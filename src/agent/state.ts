@@ -32,7 +32,7 @@ export class AgentState {
 
   readonly #system: readonly AgentMessage[];
 
-  /** @param system The agent's own system messages; every history begins with them. */
+  /** Starts idle. @param system The agent's own messages; every history begins with them. */
   constructor(system: readonly AgentMessage[]) {
     this.#system = system;
     this.conversation = new Conversation(system, system.length);

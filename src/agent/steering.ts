@@ -50,8 +50,11 @@ export function refusedSteering(
   });
 }
 
-interface PendingSteering {
+/** A steering input on its way. */
+export interface PendingSteering {
+  /** The submission. */
   readonly control: ControlInput;
+  /** Settles the outcome of its receipt. */
   settle(outcome: SteeringOutcome): void;
 }
 
@@ -60,7 +63,7 @@ export class SteeringQueue {
   readonly #capacity: number;
   #pending: PendingSteering[] = [];
 
-  /** @param capacity Inputs that may wait at a time. */
+  /** Starts empty. @param capacity Inputs that may wait at a time. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }

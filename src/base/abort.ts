@@ -129,6 +129,7 @@ export class Cancellation {
   #whenExpired: (() => void)[] = [];
   #reason: AgentCancelledError | undefined;
 
+  /** Nothing is aborted yet. */
   constructor(options: CancellationOptions) {
     this.#options = options;
   }
@@ -166,7 +167,7 @@ export class Cancellation {
     return true;
   }
 
-  /** @throws {AgentCancelledError} If the operation is aborted. */
+  /** Returns if nothing is aborted. @throws {AgentCancelledError} If the operation is. */
   throwIfAborted(): void {
     if (this.aborted) throw this.reason;
   }

@@ -20,6 +20,8 @@ export abstract class EJAgentError extends Error {
   abstract readonly code: string;
 
   /**
+   * Makes the error and names it after its class.
+   *
    * @param message What went wrong and what to do about it, without a final period.
    * @param options `cause`: the error this one was made from.
    */

@@ -9,6 +9,7 @@ export type JsonValue =
 
 /** A JSON object; members that are `undefined` are not written. */
 export interface JsonObject {
+  /** Any key. */
   readonly [key: string]: JsonValue | undefined;
 }
 

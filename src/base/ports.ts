@@ -36,7 +36,7 @@ export interface IdSource {
  * and says once what it starts with. Must not throw.
  */
 export interface Logger {
-  /** @param message One sentence. @param details Structured facts, never secrets. */
+  /** Something was contained. @param message One sentence. @param details Structured facts, never secrets. */
   warn(message: string, details?: Readonly<Record<string, unknown>>): void;
   /** The same for what is only good to know; a logger without it hears warnings alone. */
   info?(message: string, details?: Readonly<Record<string, unknown>>): void;

@@ -25,7 +25,7 @@ export class RunScope {
   readonly parent: RunScope | undefined;
   #values: Map<unknown, unknown> | undefined;
 
-  /** @param parent Scope to read from when a key is not set here. */
+  /** Makes a scope. @param parent Scope to read from when a key is not set here. */
   constructor(parent?: RunScope) {
     this.parent = parent;
   }

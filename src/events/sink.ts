@@ -39,7 +39,7 @@ export class AgentEventSinkError extends EJAgentError {
   /** What the sinks threw, in their order. */
   readonly errors: readonly unknown[];
 
-  /** @param errors What the sinks threw. */
+  /** Makes the error. @param errors What the sinks threw. */
   constructor(errors: readonly unknown[]) {
     super(
       `${errors.length} event sink(s) failed: ${
@@ -74,7 +74,7 @@ export class CompositeAgentEventSink implements AgentEventSink {
   /** The members, in order. */
   readonly sinks: readonly AgentEventSink[];
 
-  /** @param sinks Members in the order in which they get each event. */
+  /** Makes a composite. @param sinks Members in the order in which they get each event. */
   constructor(sinks: readonly AgentEventSink[]) {
     this.sinks = Object.freeze([...sinks]);
   }

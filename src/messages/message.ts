@@ -6,6 +6,7 @@ import { type ModelUsage, usageToWire, type WireModelUsage } from "./usage.ts";
 
 /** Keys that belong to the package; never sent to a provider. */
 export interface MessageMetadata {
+  /** Any key of the package. */
   readonly [key: `_ejagent_${string}`]: JsonValue | undefined;
 }
 

@@ -125,19 +125,19 @@ export interface AgentRunResult {
 export interface RunResultInput {
   /** Why the run ended; the status follows from it. */
   readonly stopReason: StopReason;
-  /** @default {null} */
+  /** Id of the run; null if none was made. @default {null} */
   readonly runId?: string | null;
-  /** @default {0} */
+  /** Turns that were started. @default {0} */
   readonly turns?: number;
-  /** @default {null} */
+  /** The answer. @default {null} */
   readonly output?: string | null;
-  /** @default {null} */
+  /** What went wrong; the stop reason if a failure says nothing. @default {null} */
   readonly error?: string | null;
-  /** @default {NO_USAGE} */
+  /** Token counts of the run's own requests. @default {NO_USAGE} */
   readonly usage?: RunUsage;
-  /** @default {null} */
+  /** Token counts of automatic compactions. @default {null} */
   readonly compactionUsage?: ModelUsage | null;
-  /** @default {null} */
+  /** Facts of a failure. @default {null} */
   readonly failure?: RunFailure | null;
 }
 

@@ -32,7 +32,7 @@ export class ModelProviderError extends EJAgentError {
   /** HTTP status, if there was a response. */
   readonly status: number | undefined;
 
-  /** @param kind For subclasses. */
+  /** Makes the error. @param options `kind` is for subclasses. */
   constructor(
     message: string,
     options: ModelErrorOptions & { readonly kind?: ModelErrorKind } = {},
@@ -50,7 +50,7 @@ export class ContextOverflowError extends ModelProviderError {
   /** True if parts of an answer were delivered before the failure. */
   readonly responseStarted: boolean;
 
-  /** @param options `responseStarted` defaults to false. */
+  /** Makes the error. @param options `responseStarted` defaults to false. */
   constructor(
     message: string,
     options: ModelErrorOptions & { readonly responseStarted?: boolean } = {},
@@ -65,7 +65,7 @@ export class ModelRateLimitError extends ModelProviderError {
   /** Milliseconds the provider asks to wait; null if it did not say. */
   readonly retryAfterMs: number | null;
 
-  /** @param options `retryable` defaults to true; false for a quota that is used up. */
+  /** Makes the error. @param options `retryable` defaults to true; false for a used-up quota. */
   constructor(
     message: string,
     options: ModelErrorOptions & { readonly retryAfterMs?: number | null } = {},
@@ -77,7 +77,7 @@ export class ModelRateLimitError extends ModelProviderError {
 
 /** The provider did not answer, or stopped answering, in time. */
 export class ModelTimeoutError extends ModelProviderError {
-  /** @param options `retryable` defaults to true. */
+  /** Makes the error. @param options `retryable` defaults to true. */
   constructor(message: string, options: ModelErrorOptions = {}) {
     super(message, { retryable: true, ...options, kind: "timeout" });
   }

@@ -64,6 +64,11 @@ export interface HistoryProvider {
     run: HistoryRun,
   ): Promise<LoadedHistory | readonly AgentMessage[] | null>;
   /**
+   * Called when the agent forgets its conversation: the next `load` must not
+   * answer null for something that the agent held before.
+   */
+  reset?(): void;
+  /**
    * Called after every run, whatever it came to, and after an explicit compaction.
    *
    * Append `outcome.messages`, or write `outcome.conversation` when `outcome.compacted`.

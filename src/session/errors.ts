@@ -11,6 +11,7 @@ export type SessionArgumentCode =
   | "branch_exists"
   | "not_an_ancestor"
   | "unfinished_run"
+  | "foreign_agent"
   | "run_not_retryable"
   | "reserved_record"
   | "stale_session";

@@ -101,7 +101,8 @@ export class SessionRecorder implements AgentEventSink {
   readonly #ids: IdSource;
   readonly #gate = new Gate();
   #run: RecordedRun | undefined;
-  #restoredHead: string | undefined;
+  #startHead: string | null | undefined;
+  #head: string | null | undefined;
 
   /**
    * Makes a recorder.
@@ -144,7 +145,24 @@ export class SessionRecorder implements AgentEventSink {
     if (
       session.sessionId !== this.sessionId || branch.branchId !== this.branchId
     ) return;
-    this.#restoredHead = head.recordId;
+    this.expectHead(head.recordId);
+  }
+
+  /**
+   * The next run goes on from this record and from nothing newer.
+   *
+   * @param recordId Newest record of the branch; null if it must have none.
+   */
+  expectHead(recordId: string | null): void {
+    this.#startHead = this.#head = recordId;
+  }
+
+  /**
+   * The newest record that this recorder wrote or was told to expect; null for
+   * an empty branch, undefined before either.
+   */
+  get head(): string | null | undefined {
+    return this.#head;
   }
 
   /** The session on the branch of this recorder; null if there is none. */
@@ -200,7 +218,7 @@ export class SessionRecorder implements AgentEventSink {
 
   #runOf({ runId }: AgentEvent): RecordedRun {
     if (this.#run?.runId !== runId) {
-      const expectedHead = this.#restoredHead;
+      const expectedHead = this.#startHead;
       this.#run = { runId, expectedHead, state: undefined, failure: null };
     }
     return this.#run;
@@ -215,7 +233,7 @@ export class SessionRecorder implements AgentEventSink {
       expectedHead: run.expectedHead,
       recordId: this.#ids.next(),
     };
-    this.#restoredHead = undefined;
+    this.#startHead = undefined;
     let record: SessionRecord;
     try {
       record = await storage.append(draft, options);
@@ -226,13 +244,16 @@ export class SessionRecorder implements AgentEventSink {
       // The same id, so that a record which was stored after all is not stored twice.
       record = await storage.append(draft, options);
     }
-    run.expectedHead = record.recordId;
+    run.expectedHead = this.#head = record.recordId;
     if (draft.kind === "run_finished") await this.#checkpoint(storage);
   }
 
   async #checkpoint(storage: SessionTreeStorage): Promise<void> {
     try {
-      await storage.checkpointIfDue?.(this.sessionId);
+      const checkpoint = await storage.checkpointIfDue?.(this.sessionId);
+      if (checkpoint?.branchId === this.branchId) {
+        this.#head = checkpoint.recordId;
+      }
     } catch {
       // The run is recorded, and a checkpoint only saves reading time. If the
       // storage is broken, the next run is told.

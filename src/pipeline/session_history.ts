@@ -1,0 +1,125 @@
+import { requireMember } from "../base/require.ts";
+import { restoredConversation } from "../session/restore.ts";
+import {
+  SessionRecorder,
+  type SessionRecorderOptions,
+} from "../session/recorder.ts";
+import type {
+  SessionCheckout,
+  SessionTreeStorage,
+} from "../session/storage.ts";
+import type { HistoryProvider, HistoryRun, LoadedHistory } from "./history.ts";
+
+/** How a {@linkcode SessionHistoryProvider} works. */
+export interface SessionHistoryProviderOptions
+  extends Omit<SessionRecorderOptions, "storage" | "required"> {
+  /** Where the session is kept. */
+  readonly storage: SessionTreeStorage;
+  /**
+   * What to do with a run that was interrupted, for example by a crash: refuse
+   * to go on, or close it with interrupted results and go on.
+   *
+   * @default {"reject"}
+   */
+  readonly onUnfinished?: "reject" | "recover";
+}
+
+const unfinishedChoices = { reject: true, recover: true } as const;
+
+/**
+ * Keeps the conversation of an agent in a session.
+ *
+ * Every run begins with what the session's branch holds and is recorded while
+ * it happens: a run that cannot be recorded stops before its next model request
+ * or tool call and fails. Writers exclude each other: a run that somebody else
+ * overtook is refused at its first record.
+ *
+ * @example An agent that remembers across restarts
+ * ```ts
+ * import { Agent, MemorySessionStorage, SessionHistoryProvider } from "@ejagent/core";
+ * import { ScriptedModel, text } from "@ejagent/core/testing";
+ * import { equal } from "node:assert/strict";
+ *
+ * const storage = new MemorySessionStorage();
+ * const agentAfterRestart = (answer: string) =>
+ *   new Agent({
+ *     agentId: "helper",
+ *     model: new ScriptedModel([text(answer)]),
+ *     history: new SessionHistoryProvider({ storage, sessionId: "s1" }),
+ *   });
+ *
+ * await agentAfterRestart("Hello.").run("Hi");
+ * const second = agentAfterRestart("You said hi.");
+ * await second.run("What did I say?");
+ * equal(second.messages.filter((message) => message.role === "user").length, 2);
+ * ```
+ */
+export class SessionHistoryProvider implements HistoryProvider {
+  /** `"session"`. */
+  readonly sourceId = "session";
+  /** Id of the session. */
+  readonly conversationId: string;
+  /** Records the runs; called before all other sinks. */
+  readonly sink: SessionRecorder;
+  readonly #storage: SessionTreeStorage;
+  readonly #onUnfinished: "reject" | "recover";
+  #isHeld = false;
+
+  /**
+   * Touches nothing yet.
+   *
+   * @throws {TypeError} Wrong options. @throws {RangeError} Blank ids.
+   */
+  constructor(options: SessionHistoryProviderOptions) {
+    const { onUnfinished = "reject", ...recording } = options;
+    this.#onUnfinished = requireMember(
+      "onUnfinished",
+      onUnfinished,
+      unfinishedChoices,
+    );
+    this.#storage = options.storage;
+    this.sink = new SessionRecorder({ ...recording, required: true });
+    this.conversationId = this.sink.sessionId;
+  }
+
+  /**
+   * Fetches what the branch holds.
+   *
+   * @returns Null if the agent holds it already, or if there is no session yet.
+   * @throws {SessionArgumentError} The session belongs to another agent, or has
+   * an unfinished run that is not to be recovered.
+   */
+  async load(run: HistoryRun): Promise<LoadedHistory | null> {
+    const { sessionId, branchId } = this.sink;
+    const options = { branchId, signal: run.signal };
+    const head = await this.#storage.head(sessionId, options);
+    const isHeld = this.#isHeld && head?.recordId === this.sink.head;
+    this.sink.expectHead(head?.recordId ?? null);
+    this.#isHeld = true;
+    if (head === null || isHeld) return null;
+    const checkout = await this.#checkout(run.signal);
+    if (checkout === null) return null;
+    this.sink.continueFrom(checkout);
+    return restoredConversation(checkout.session, run.agent.agentId);
+  }
+
+  /** The agent no longer holds the conversation. */
+  reset(): void {
+    this.#isHeld = false;
+  }
+
+  async #checkout(signal: AbortSignal): Promise<SessionCheckout | null> {
+    const { sessionId, branchId } = this.sink;
+    const options = { branchId, signal };
+    const checkout = await this.#storage.checkout(sessionId, options);
+    const isUnfinished = (checkout?.session.unfinishedRunIds.length ?? 0) > 0;
+    if (!isUnfinished || this.#onUnfinished === "reject") return checkout;
+    const recovery = await this.#storage.recoverInterruptedRun(
+      sessionId,
+      options,
+    );
+    return recovery.status === "recovered"
+      ? recovery.checkout
+      : await this.#storage.checkout(sessionId, options);
+  }
+}
