@@ -84,6 +84,8 @@ export class ToolSchemaValidationMiddleware implements ToolLayer {
   readonly #validators = new WeakMap<ToolDefinition, SchemaValidator>();
 
   /**
+   * Starts without knowing any tool.
+   *
    * @throws {TypeError} If an option has the wrong type.
    * @throws {RangeError} If `maxErrors` is below 1.
    */

@@ -14,6 +14,8 @@ export class JsonSchemaError extends EJAgentError {
   readonly reason: string;
 
   /**
+   * Words the message from the place and the reason.
+   *
    * @param pointer JSON Pointer of the broken place.
    * @param reason What is wrong there, as the end of a sentence.
    * @param options The error this one was made from.

@@ -1,0 +1,39 @@
+import { SkillError } from "./errors.ts";
+import { readFile } from "./file.ts";
+import type { SkillFolder } from "./folder.ts";
+import { SKILL_FILE, type SkillManifest } from "./source.ts";
+
+/** What to do with files that cannot be part of a manifest. */
+export interface BundleSkillsOptions {
+  /** Becomes the id of the manifest. @default {"skills"} */
+  readonly id?: string;
+  /** Told of files that are too large or no text; they are left out. */
+  readonly onLeftOut?: (error: SkillError) => void;
+}
+
+/**
+ * Puts the skills of a folder with all their texts into one JSON document, to be
+ * imported where there are no files.
+ *
+ * @throws {SkillError} If the folder does not exist or a `SKILL.md` cannot be used.
+ */
+export async function bundleSkillFolder(
+  folder: SkillFolder,
+  options: BundleSkillsOptions = {},
+): Promise<SkillManifest> {
+  const skills = [];
+  for (const { dir } of await folder.list()) {
+    const texts: [string, string][] = [];
+    for (const path of await folder.files(dir)) {
+      try {
+        const text = await readFile(folder, { dir, path });
+        if (text !== undefined) texts.push([path, text]);
+      } catch (error) {
+        if (!(error instanceof SkillError) || path === SKILL_FILE) throw error;
+        options.onLeftOut?.(error);
+      }
+    }
+    skills.push({ dir, files: Object.fromEntries(texts) });
+  }
+  return { id: options.id ?? "skills", skills };
+}
