@@ -76,3 +76,6 @@ export {
   type ServerStep,
   sse,
 } from "./server_steps.ts";
+export { type ContractCase, ContractError } from "./contract.ts";
+export { journalContract, type JournalUnderTest } from "./journal_contract.ts";
+export { storageContract, type StorageUnderTest } from "./storage_contract.ts";
