@@ -39,9 +39,7 @@ export class ReasoningCollector {
       this.#extra = delta.extra_content as JsonObject;
     }
     const details = this.#addDetails(delta.reasoning_details);
-    const field = textFields.find((name) =>
-      typeof delta[name] === "string" && delta[name] !== ""
-    );
+    const field = firstTextField(delta);
     if (field === undefined) {
       return details === "" ? thinkingParts(delta.content) : details;
     }

@@ -23,6 +23,18 @@ import {
 import { bytesOf, chunk, eventsOf, watchedBody } from "./bodies.ts";
 
 for (const { kind, make } of adapterKinds) {
+  const refusal = async (
+    status: number,
+    body: unknown,
+  ): Promise<ModelProviderError> => {
+    const adapter = make({ fetch: responding(status, body) });
+    await adapter.startup();
+    const { error, completed } = await ask(adapter);
+    assertEquals(completed, undefined);
+    assertInstanceOf(error, ModelProviderError);
+    return error;
+  };
+
   test(
     `a status has its class, over ${kind}`,
     { case: ["X-180", "X-193"] },
@@ -268,18 +280,6 @@ for (const { kind, make } of adapterKinds) {
     assert(read <= 64 * 1024, `${read} bytes`);
     assertEquals(body.ended, "cancelled");
   });
-
-  async function refusal(
-    status: number,
-    body: unknown,
-  ): Promise<ModelProviderError> {
-    const adapter = make({ fetch: responding(status, body) });
-    await adapter.startup();
-    const { error, completed } = await ask(adapter);
-    assertEquals(completed, undefined);
-    assertInstanceOf(error, ModelProviderError);
-    return error;
-  }
 }
 
 test(
