@@ -74,11 +74,9 @@ export async function lastCheckpoint(
   const start = await endOfLast(file, checkpointEnd.subarray(-1), end - 1);
   const line = new Uint8Array(end - 1 - start);
   await fill(file, line, start);
-  try {
-    return { line: utf8.decode(line), end };
-  } catch {
-    return null; // reading everything will tell where the damage is
-  }
+  const text = textOf(line);
+  // Damaged: reading everything will tell where.
+  return text === null ? null : { line: text, end };
 }
 
 /** Where the last occurrence of bytes that end in a line feed ends; 0 if there is none. */
@@ -144,10 +142,10 @@ export function firstLines(bytes: Uint8Array, count: number): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** The last of some whole lines, without its line feed. */
-export function lastLine(bytes: Uint8Array): Uint8Array {
+/** The last of some whole lines, without its line feed; empty if it is not UTF-8. */
+export function lastLine(bytes: Uint8Array): string {
   const line = bytes.subarray(0, -1);
-  return line.subarray(line.lastIndexOf(lineFeed) + 1);
+  return textOf(line.subarray(line.lastIndexOf(lineFeed) + 1)) ?? "";
 }
 
 /** Where the line after the one at `start` begins; 0 if that one has no end. */
@@ -170,12 +168,8 @@ export interface LinesPlace {
  * such as a blank line or a block of zero bytes.
  */
 export function decodeLines(bytes: Uint8Array, place: LinesPlace): string[] {
-  try {
-    const lines = utf8.decode(bytes.subarray(0, -1)).split("\n");
-    if (lines.every(beginsAnObject)) return lines;
-  } catch {
-    // Which line it is shows below.
-  }
+  const lines = textOf(bytes.subarray(0, -1))?.split("\n");
+  if (lines?.every(beginsAnObject)) return lines;
   throw firstDamage(bytes, place);
 }
 
@@ -190,21 +184,24 @@ function firstDamage(
   let { line } = place;
   for (let start = 0;; line++) {
     const end = nextLine(bytes, start);
-    const where = { line, offset: place.offset + start };
-    try {
-      if (!beginsAnObject(utf8.decode(bytes.subarray(start, end)))) {
-        return new SessionSerializationError(
-          "The journal holds a line that is no JSON object",
-          where,
-        );
-      }
-    } catch (cause) {
+    const text = textOf(bytes.subarray(start, end));
+    if (text === null || !beginsAnObject(text)) {
+      const defect = text === null ? "not UTF-8" : "no JSON object";
       return new SessionSerializationError(
-        "The journal holds a line that is not UTF-8",
-        { ...where, cause },
+        `The journal holds a line that is ${defect}`,
+        { line, offset: place.offset + start },
       );
     }
     start = end;
+  }
+}
+
+/** The text of some bytes; null if they are not UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return null;
   }
 }
 
@@ -223,33 +220,26 @@ export function isTornFirstRecord(head: Uint8Array): boolean {
 }
 
 /** The `record_id` of a line; null if it has none. */
-export function recordIdOf(line: Uint8Array): string | null {
-  try {
-    const id = JSON.parse(utf8.decode(line))?.record_id;
-    return typeof id === "string" ? id : null;
-  } catch {
-    return null;
-  }
+export function recordIdOf(line: string): string | null {
+  const { record_id: recordId } = membersOf(line);
+  return typeof recordId === "string" ? recordId : null;
 }
 
-const text = String.raw`"(?:[^"\\]|\\.)*"`;
-const mainStart = new RegExp(
-  String.raw`^\{"agent_id":(?:null|${text}),"branch_id":"main",`,
-);
-const checkpointTail = new RegExp(
-  String.raw`"record_id":"([^"\\]+)","revision":(\d+),"sequence":\d+,` +
-    String.raw`"session_id":${text},"type":"checkpoint"\}$`,
-);
-
-/**
- * The position of a canonical line that is a checkpoint of the branch `main`;
- * null for any other line. Such a line may be long, so it is not parsed.
- */
+/** The position of a checkpoint of the branch `main`; null for any other line. */
 export function checkpointOfMain(line: string): JournalPosition | null {
-  const [, recordId, revision] = checkpointTail.exec(line) ?? [];
-  return recordId === undefined || !mainStart.test(line)
-    ? null
-    : { recordId, revision: Number(revision) };
+  const { type, branch_id, record_id: recordId, revision } = membersOf(line);
+  return type === "checkpoint" && branch_id === "main" &&
+      typeof recordId === "string" && Number.isSafeInteger(revision)
+    ? { revision: revision as number, recordId }
+    : null;
+}
+
+function membersOf(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** True for the record that ends a run; its type is the last member of a canonical line. */

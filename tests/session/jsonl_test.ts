@@ -1,6 +1,7 @@
 import { SessionSerializationError } from "../../src/session/errors.ts";
 import type { JournalFile } from "../../src/session/journal_files.ts";
 import {
+  checkpointOfMain,
   countLines,
   decodeLines,
   endsRun,
@@ -107,8 +108,9 @@ test("lines are counted and cut at line feeds alone", () => {
   assertEquals(countLines(encode("")), 0);
   assertEquals(decode(firstLines(lines, 1)), '{"a":1}\r\n');
   assertEquals(decode(firstLines(lines, 9)), decode(lines));
-  assertEquals(decode(lastLine(lines)), '{"b":"\u2028"}');
-  assertEquals(decode(lastLine(encode("only\n"))), "only");
+  assertEquals(lastLine(lines), '{"b":"\u2028"}');
+  assertEquals(lastLine(encode("only\n")), "only");
+  assertEquals(lastLine(new Uint8Array([0x7b, 0xff, 0x0a])), "");
   assertEquals(decodeLines(lines, { line: 1, offset: 0 }), [
     '{"a":1}\r',
     '{"b":"\u2028"}',
@@ -161,11 +163,27 @@ test("a torn first record is told from a foreign file", {
 });
 
 test("the record id and the end of a run are read off a line", () => {
-  assertEquals(recordIdOf(encode('{ "record_id" : "r1" }')), "r1");
+  assertEquals(recordIdOf('{ "record_id" : "r1" }'), "r1");
   for (const line of ['{"record_id":1}', "{}", "null", "no JSON", ""]) {
-    assertEquals(recordIdOf(encode(line)), null, line);
+    assertEquals(recordIdOf(line), null, line);
   }
-  assertEquals(recordIdOf(new Uint8Array([0xff])), null);
   assertEquals(endsRun('{"sequence":4,"type":"run_finished"}'), true);
   assertEquals(endsRun('{"sequence":4,"type":"run_started"}'), false);
+});
+
+test("a checkpoint of main is told from all other lines", () => {
+  const members = {
+    branch_id: "main",
+    record_id: "r1",
+    revision: 7,
+    type: "checkpoint",
+  };
+  const positionIn = (changes: object) =>
+    checkpointOfMain(JSON.stringify({ ...members, ...changes }));
+  assertEquals(positionIn({}), { revision: 7, recordId: "r1" });
+  assertEquals(positionIn({ branch_id: "idea" }), null);
+  assertEquals(positionIn({ type: "run_started" }), null);
+  assertEquals(positionIn({ revision: "7" }), null);
+  assertEquals(positionIn({ record_id: null }), null);
+  assertEquals(checkpointOfMain('{"type":"checkpoint"}x'), null);
 });
