@@ -32,3 +32,10 @@ export type {
   FileLockKind,
   FileLocks,
 } from "../../src/session/file_lock.ts";
+export { bundleSkills, fsSkillSource } from "../node/skill_directory.ts";
+export type { BundleSkillsOptions } from "../../src/skills/bundle.ts";
+export type {
+  SkillFolder,
+  SkillFolderOptions,
+} from "../../src/skills/folder.ts";
+export type { SkillManifest } from "../../src/skills/source.ts";

@@ -34,3 +34,10 @@ export type {
 } from "../../src/session/file_lock.ts";
 export { nodeFlock } from "./file_lock.ts";
 export type { FsExt, Koffi } from "./file_lock.ts";
+export { bundleSkills, fsSkillSource } from "./skill_directory.ts";
+export type { BundleSkillsOptions } from "../../src/skills/bundle.ts";
+export type {
+  SkillFolder,
+  SkillFolderOptions,
+} from "../../src/skills/folder.ts";
+export type { SkillManifest } from "../../src/skills/source.ts";

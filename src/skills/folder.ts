@@ -140,9 +140,9 @@ async function readText(files: SkillFiles, directory: string, path: string) {
   }
 }
 
+/** Links to directories are not followed: what they lead to is either found anyway or outside. */
 async function allFiles(files: SkillFiles, directory: string) {
   const found: string[] = [];
-  const seen = new Set([directory]);
   await walk(directory, "");
   return found;
 
@@ -150,13 +150,12 @@ async function allFiles(files: SkillFiles, directory: string) {
     for (const name of (await files.names(parent)).toSorted()) {
       const real = await files.realPath(`${parent}/${name}`);
       if (isHidden(name) || real === undefined) continue;
-      if (!isInside(real, directory) || seen.has(real)) continue;
+      if (!isInside(real, directory)) continue;
       const { kind } = await files.status(real);
       if (kind === "file") found.push(prefix + name);
-      if (kind !== "directory") continue;
-      // A link back up would lead round for ever.
-      seen.add(real);
-      await walk(real, `${prefix}${name}/`);
+      if (kind === "directory" && isSame(real, `${parent}/${name}`)) {
+        await walk(real, `${prefix}${name}/`);
+      }
     }
   }
 }
@@ -176,4 +175,9 @@ function isHidden(name: string): boolean {
 function isInside(path: string, directory: string): boolean {
   const parent = directory.replace(/[\\/]$/, "");
   return path.startsWith(parent) && /^[\\/]/.test(path.slice(parent.length));
+}
+
+/** Windows writes real paths with its own separator. */
+function isSame(path: string, other: string): boolean {
+  return path.replaceAll("\\", "/") === other.replaceAll("\\", "/");
 }
