@@ -108,7 +108,7 @@ export class ChatModelAdapter implements ModelAdapter {
   readonly #ids: IdSource;
   readonly #logger: Logger;
   #users = 0;
-  #ready: Promise<void> | undefined;
+  #ready: Promise<void> | void = undefined;
 
   /**
    * Opens nothing yet.
@@ -137,12 +137,13 @@ export class ChatModelAdapter implements ModelAdapter {
   /** Makes the transport ready; wants a `shutdown` of its own. */
   async startup(): Promise<void> {
     this.#users++;
-    this.#ready ??= Promise.resolve(this.#transport.startup?.(this.#config));
     try {
+      if (this.#users === 1) {
+        this.#ready = this.#transport.startup?.(this.#config);
+      }
       await this.#ready;
     } catch (error) {
       this.#users--;
-      this.#ready = undefined;
       throw error;
     }
   }
@@ -150,7 +151,6 @@ export class ChatModelAdapter implements ModelAdapter {
   /** Closes the transport if nobody else uses it; does nothing if it is closed. */
   async shutdown(): Promise<void> {
     if (this.#users === 0 || --this.#users > 0) return;
-    this.#ready = undefined;
     await this.#transport.shutdown?.();
   }
 

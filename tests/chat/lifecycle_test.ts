@@ -14,7 +14,6 @@ import { adapterKinds, ask, configWith, contextOf } from "./adapters.ts";
 import { answering, chunk, eventsOf } from "./bodies.ts";
 
 const hi = eventsOf(chunk({ content: "Hi" }, "stop"));
-const call = { signal: new AbortController().signal };
 
 for (const { kind, make } of adapterKinds) {
   test(`an adapter serves between startup and shutdown, over ${kind}`, {
@@ -105,9 +104,9 @@ test("an injected client decides about address and key, and stays open", {
 });
 
 async function refuses(adapter: ChatModelAdapter): Promise<void> {
-  const error = await adapter.complete(contextOf(), call).catch((error) =>
-    error
-  );
+  const call = { signal: new AbortController().signal };
+  const error = await adapter.complete(contextOf(), call)
+    .catch((error) => error);
   assertInstanceOf(error, ModelProviderError);
   assert(error.message.includes("startup()"), error.message);
   assertInstanceOf((await ask(adapter)).error, ModelProviderError);
