@@ -1,8 +1,9 @@
 import { isPlainObject } from "./json.ts";
 
+// Roots only: remembering every nested object would cost more than it saves.
 const known = new WeakSet<object>();
 
-/** True if the value is immutable all the way down and was frozen by this module. */
+/** True if the value is immutable all the way down and was frozen by this module as a whole. */
 export function isFrozenTree(value: unknown): boolean {
   return typeof value !== "object" || value === null || known.has(value);
 }
@@ -16,15 +17,21 @@ export function isFrozenTree(value: unknown): boolean {
  */
 export function deepFreeze<T>(value: T): T {
   if (isFrozenTree(value)) return value;
-  if (Array.isArray(value)) {
-    for (const item of value) deepFreeze(item);
-  } else if (isPlainObject(value)) {
-    for (const key of Object.keys(value)) deepFreeze(value[key]);
-  } else {
-    return value;
-  }
+  freezeTree(value);
   known.add(value as object);
-  return Object.freeze(value);
+  return value;
+}
+
+function freezeTree(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) freezeTree(item);
+  } else if (isPlainObject(value)) {
+    for (const key of Object.keys(value)) freezeTree(value[key]);
+  } else {
+    return;
+  }
+  Object.freeze(value);
 }
 
 /**
@@ -37,7 +44,10 @@ export function deepFreeze<T>(value: T): T {
  * @throws {TypeError} If the value holds a cycle or something that is no plain data.
  */
 export function frozenCopy<T>(value: T): T {
-  return copy(value, []) as T;
+  if (isFrozenTree(value)) return value;
+  const result = copy(value, []);
+  if (typeof result === "object" && result !== null) known.add(result);
+  return result as T;
 }
 
 function copy(value: unknown, parents: object[]): unknown {
@@ -55,15 +65,13 @@ function copy(value: unknown, parents: object[]): unknown {
     ? value.map((item) => copy(item, parents))
     : copyMembers(value, parents);
   parents.pop();
-  known.add(result);
   return Object.freeze(result);
 }
 
 function copyMembers(value: object, parents: object[]): object {
   if (!isPlainObject(value)) {
-    throw new TypeError(
-      `Plain data expected, not a ${value.constructor?.name ?? "class"} object`,
-    );
+    const name = value.constructor?.name ?? "class";
+    throw new TypeError(`Plain data expected, not a ${name} object`);
   }
   const result: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {

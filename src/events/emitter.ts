@@ -115,12 +115,11 @@ export class EventEmitter {
 
   #make(payload: AgentEventPayload): AgentEvent {
     const { agentId, runId, clock } = this.#options;
-    return agentEvent({
-      agentId,
-      runId,
-      sequence: ++this.#sequence,
-      timeMs: clock.now(),
-    }, payload);
+    const sequence = ++this.#sequence;
+    return agentEvent(
+      { agentId, runId, sequence, timeMs: clock.now() },
+      payload,
+    );
   }
 
   #emitNow(payload: AgentEventPayload): Promise<void> | undefined {

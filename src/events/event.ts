@@ -217,6 +217,7 @@ export type AgentEventKind = AgentEventPayload["kind"];
 /**
  * Makes one event.
  *
+ * @param payload Taken over: completed in place and frozen.
  * @throws {RangeError} A turn below 1, an empty delta or progress message, or
  * parts that contradict each other.
  */
@@ -225,14 +226,16 @@ export function agentEvent(
   payload: AgentEventPayload,
 ): AgentEvent {
   checkPayload(payload);
-  return Object.freeze({
-    ...payload,
-    agentId: envelope.agentId,
-    runId: envelope.runId,
-    sequence: envelope.sequence,
-    timeMs: envelope.timeMs,
-  });
+  // In place, because copying members is the most expensive part of a streamed delta.
+  const event = payload as AgentEventPayload & Writable<AgentEventEnvelope>;
+  event.agentId = envelope.agentId;
+  event.runId = envelope.runId;
+  event.sequence = envelope.sequence;
+  event.timeMs = envelope.timeMs;
+  return Object.freeze(event);
 }
+
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 function checkPayload(payload: AgentEventPayload): void {
   switch (payload.kind) {
