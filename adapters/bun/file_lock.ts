@@ -10,16 +10,11 @@ interface Ffi {
   }): { symbols: { flock(descriptor: number, operation: number): number } };
 }
 
-/** Names of the C library, glibc before musl. */
-const libraries: readonly string[] = platform === "darwin"
-  ? ["libSystem.B.dylib"]
-  : ["libc.so.6", "libc.so", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
-
 /** The kernel's locks through Bun's foreign functions; null where there is no `flock`. */
 export function bunLocks(): FileLocks | null {
   // Only Bun knows this module, so no other runtime may meet an import of it.
   const ffi: Ffi = createRequire(import.meta.url)("bun:ffi");
-  for (const library of libraries) {
+  for (const library of cLibraries()) {
     try {
       const { symbols } = ffi.dlopen(library, {
         flock: { args: ["i32", "i32"], returns: "i32" },
@@ -30,4 +25,11 @@ export function bunLocks(): FileLocks | null {
     }
   }
   return null;
+}
+
+/** Names that the C library may have, glibc before musl. */
+function cLibraries(): readonly string[] {
+  return platform === "darwin"
+    ? ["libSystem.B.dylib"]
+    : ["libc.so.6", "libc.musl-x86_64.so.1", "libc.musl-aarch64.so.1"];
 }

@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { open } from "node:fs/promises";
 import { homedir } from "node:os";
-import { promisify } from "node:util";
+import { env } from "node:process";
 import type {
   JournalFile,
   JournalFiles,
@@ -37,7 +37,7 @@ export function nodeJournalFiles(root: string): JournalFiles {
 
 function expandHome(path: string): string {
   return path === "~" || path.startsWith("~/")
-    ? homedir() + path.slice(1)
+    ? (env.HOME ?? homedir()) + path.slice(1)
     : path;
 }
 
@@ -51,29 +51,29 @@ function statusOf(path: string): JournalFileStatus | null {
   };
 }
 
-const readBytes = promisify(fs.read);
-const syncBytes = promisify(fs.fsync);
-
 // The system answers all but reads and syncs from memory, at once; going
 // through the thread pool would cost ten times as much.
 function openFile(path: string, flags: "r" | "a+"): JournalFile {
   const descriptor = fs.openSync(path, flags, 0o600);
   return {
-    async read(into, position) {
-      const { bytesRead } = await readBytes(
-        descriptor,
-        into,
-        0,
-        into.length,
-        position,
-      );
-      return bytesRead;
-    },
+    read: (into, position) =>
+      promised((done) => {
+        fs.read(descriptor, into, 0, into.length, position, done);
+      }),
     write: (bytes) => fs.writeSync(descriptor, bytes),
     truncate: (sizeBytes) => fs.ftruncateSync(descriptor, sizeBytes),
-    sync: () => syncBytes(descriptor),
+    sync: () => promised((done) => fs.fsync(descriptor, done)),
     close: () => fs.closeSync(descriptor),
   };
+}
+
+/** What `util.promisify` does, for a value that comes with the first argument after the error. */
+function promised<T>(
+  start: (done: (error: Error | null, value: T) => void) => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => error === null ? resolve(value) : reject(error));
+  });
 }
 
 function unlessMissing<T>(look: () => T): T | null {

@@ -176,23 +176,38 @@ export class SessionFile {
     entry: JournalEntry,
     signal: AbortSignal | undefined,
   ): Promise<JournalAppendResult> {
-    const { lockTimeoutMs: timeoutMs, clock, ids } = this.#medium;
     this.#appendCount++;
     try {
       for (;;) {
         const handles = await this.#open();
-        const { lock, lockPath: path } = handles;
-        const result = await withFileLock(
-          lock,
-          { path, timeoutMs, signal, clock, ids },
-          () => this.#store(handles, entry),
-        );
+        const result = await this.#storeLocked(handles, entry, signal);
         if (result !== "replaced") return result;
-        // The directory was emptied or exchanged, the lock file perhaps with it.
         await this.close();
       }
     } finally {
       this.#appendCount--;
+    }
+  }
+
+  /** `"replaced"`: the directory was emptied or exchanged, the lock file perhaps with it. */
+  async #storeLocked(
+    handles: Handles,
+    entry: JournalEntry,
+    signal: AbortSignal | undefined,
+  ): Promise<JournalAppendResult | "replaced"> {
+    const { lockTimeoutMs: timeoutMs, clock, ids, files } = this.#medium;
+    const { lock, lockPath: path, opened } = handles;
+    try {
+      return await withFileLock(
+        lock,
+        { path, timeoutMs, signal, clock, ids },
+        () => this.#store(handles, entry),
+      );
+    } catch (error) {
+      // Some locks open their file anew at each attempt and miss its directory.
+      const wasThere = opened !== null;
+      if (wasThere && await files.status(this.name) === null) return "replaced";
+      throw error;
     }
   }
 
