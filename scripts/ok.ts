@@ -29,7 +29,6 @@ const steps:
     ["types in documents", "check", "--quiet", "--doc-only", ...documents],
     ["documentation", "run", "-A", "scripts/documentation.ts", "lint"],
     ["documentation examples", "run", "-A", "scripts/documentation.ts", "test"],
-    ["examples", "run", "-A", "scripts/examples.ts"],
     ["publish", "publish", "--dry-run", "--allow-dirty"],
     ["package", "run", "-A", "scripts/pack_smoke.ts"],
     ["sizes", "run", "-A", "scripts/sizes.ts"],

@@ -20,12 +20,14 @@ export interface Import {
   readonly target: string | null;
 }
 
-/** Everything that is published: the root entry, `src` and `adapters`. */
-export function publishedSources(): Source[] {
+let published: readonly Source[] | undefined;
+
+/** Everything that is published: the root entry, `src` and `adapters`. Parsed once. */
+export function publishedSources(): readonly Source[] {
   const roots = existsSync("mod.ts") ? ["mod.ts"] : [];
-  return [...roots, ...sourcePaths("src"), ...sourcePaths("adapters")].map(
-    readSource,
-  );
+  published ??= [...roots, ...sourcePaths("src"), ...sourcePaths("adapters")]
+    .map(readSource);
+  return published;
 }
 
 /** Paths of the TypeScript files below a folder, sorted; none if the folder does not exist. */
@@ -82,24 +84,24 @@ export function importsOf(source: Source): Import[] {
 export function namesUsed(
   source: Source,
 ): { readonly name: string; readonly place: string }[] {
-  const found: { name: string; place: string; ofGlobalThis: boolean }[] = [];
+  const found: {
+    readonly name: ts.Identifier | ts.MemberName;
+    readonly free: boolean;
+  }[] = [];
   const own = new Set<string>();
   visit(source.tree, (node) => {
-    const place = placeOf(source, node);
     if (
       ts.isPropertyAccessExpression(node) && readsGlobalThis(node.expression)
     ) {
-      found.push({ name: node.name.text, place, ofGlobalThis: true });
+      found.push({ name: node.name, free: false });
     }
     if (!ts.isIdentifier(node)) return;
     if (declares(node)) own.add(node.text);
-    else if (isReference(node)) {
-      found.push({ name: node.text, place, ofGlobalThis: false });
-    }
+    else if (isReference(node)) found.push({ name: node, free: true });
   });
-  return found.filter(({ name, ofGlobalThis }) =>
-    ofGlobalThis || !own.has(name)
-  );
+  return found
+    .filter(({ name, free }) => !(free && own.has(name.text)))
+    .map(({ name }) => ({ name: name.text, place: placeOf(source, name) }));
 }
 
 /** The comments of a file with their places. */

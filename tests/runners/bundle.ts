@@ -55,6 +55,8 @@ export async function bundleForWorkerd(
     platform: "browser",
     target: "es2022",
     conditions: ["workerd", "worker", "browser"],
+    // Many files share one scope here; without this, classes of the same name would be renamed.
+    keepNames: true,
     sourcemap: "external",
     plugins: [standInForHosts],
     logLevel: "warning",
