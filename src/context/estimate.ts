@@ -70,12 +70,11 @@ export function estimateContextUsage(
   options: EstimateOptions = {},
 ): ContextUsageEstimate {
   const estimator = options.estimator ?? defaultEstimator;
-  const { agentMessages, llmMessages, tools } = "llmMessages" in request
-    ? request
-    : { agentMessages: request, llmMessages: request, tools: [] };
+  const context = "llmMessages" in request ? request : plainContext(request);
+  const { llmMessages } = context;
   const heuristicTokens = sumOfMessages(llmMessages, estimator) +
-    tokensOfTools(options.tools ?? tools, estimator);
-  const anchor = findAnchor(agentMessages, llmMessages);
+    tokensOfTools(options.tools ?? context.tools, estimator);
+  const anchor = findAnchor(context);
   if (anchor === null) {
     return contextUsageEstimate({
       reportedTokens: 0,
@@ -143,31 +142,56 @@ export function contextUsageEstimate(
   });
 }
 
+function plainContext(messages: readonly AgentMessage[]): ContextBuildResult {
+  return {
+    agentMessages: messages,
+    llmMessages: messages,
+    tools: [],
+    toolDefinitions: [],
+    repairs: { synthesised: [], dropped: 0 },
+  };
+}
+
 /** The newest answer whose usage was reported. */
 interface Anchor {
   readonly index: number;
+  /** The last sent message that its usage covers. */
   readonly sentIndex: number;
   readonly reportedTokens: number;
 }
 
-function findAnchor(
-  agentMessages: readonly AgentMessage[],
-  llmMessages: readonly AgentMessage[],
-): Anchor | null {
+function findAnchor(context: ContextBuildResult): Anchor | null {
+  const { agentMessages } = context;
   const index = agentMessages.findLastIndex((message) =>
     reportedTotal(message) !== null
   );
   if (index < 0) return null;
-  const message = agentMessages[index]!;
-  let sentIndex = llmMessages.findLastIndex((sent) =>
-    originOf(sent) === message
+  const sentIndex = lastCovered(context, index);
+  if (sentIndex < 0) return null;
+  const reportedTokens = reportedTotal(agentMessages[index]!) ?? 0;
+  return { index, sentIndex, reportedTokens };
+}
+
+function lastCovered(context: ContextBuildResult, index: number): number {
+  const { agentMessages, llmMessages } = context;
+  const sentIndex = llmMessages.findLastIndex((sent) =>
+    originOf(sent) === agentMessages[index]
   );
-  if (sentIndex < 0 && llmMessages.length === agentMessages.length) {
-    sentIndex = index;
-  }
-  return sentIndex < 0
-    ? null
-    : { index, sentIndex, reportedTokens: reportedTotal(message)! };
+  if (sentIndex >= 0) return sentIndex;
+  // A hook that makes all messages anew can only be followed by their number.
+  if (hasSamePositions(context)) return index;
+  const positions = new Map(
+    agentMessages.map((message, position) => [message, position]),
+  );
+  return llmMessages.findLastIndex((sent) =>
+    (positions.get(originOf(sent)) ?? Infinity) < index
+  );
+}
+
+function hasSamePositions(context: ContextBuildResult): boolean {
+  const { agentMessages, llmMessages, repairs } = context;
+  return agentMessages.length === llmMessages.length &&
+    repairs.dropped === 0 && repairs.synthesised.length === 0;
 }
 
 function reportedTotal(message: AgentMessage): number | null {

@@ -355,7 +355,7 @@ test("calls that nothing can answer are left out", () => {
   const broken = {
     role: "assistant",
     content: "text",
-    tool_calls: [null, { id: "" }, { id: 7 }, { id: "x", function: {} }],
+    tool_calls: [null, callEntry(""), { id: 7 }, { id: "x", function: {} }],
   } as unknown as AgentMessage;
   const mixed = {
     ...broken,

@@ -12,6 +12,7 @@ import {
   type MessageTokenEstimator,
 } from "../../src/context/estimator.ts";
 import type { AgentMessage } from "../../src/messages/message.ts";
+import { originOf } from "../../src/model/provider_data.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import { histories } from "./histories.ts";
@@ -233,6 +234,24 @@ test("a hook that makes messages anew is followed by position, else not at all",
   assertEquals([shorter.lastUsageIndex, shorter.totalTokens], [null, 50]);
 });
 
+test(
+  "usage of an answer that is not sent still counts",
+  { case: "B42" },
+  () => {
+    const messages = [
+      user("u", 10),
+      withUsage(assistant("a", 20), 400),
+      calling(["c"], 5),
+      user("v", 30),
+      withUsage(assistant("", 5), 900),
+      user("w", 40),
+    ];
+    const built = new AgentContextBuilder().build({ messages });
+    const found = estimateContextUsage(built, { estimator });
+    assertEquals([found.lastUsageIndex, found.totalTokens], [4, 940]);
+  },
+);
+
 test("over a growing conversation every message is measured once", () => {
   const seen: AgentMessage[] = [];
   const counting: MessageTokenEstimator = {
@@ -290,6 +309,14 @@ test("an estimate never falls below its parts, and growing changes nothing", () 
       const built = builder.build(conversation);
       const found = estimateContextUsage(built);
       assertEquals(found.heuristicTokens, sum(built.llmMessages));
+      const covered = built.agentMessages.slice(
+        0,
+        (found.lastUsageIndex ?? -1) + 1,
+      );
+      const after = built.llmMessages.findLastIndex((sent) =>
+        covered.includes(originOf(sent))
+      ) + 1;
+      assertEquals(found.trailingTokens, sum(built.llmMessages.slice(after)));
       assertEquals(
         found.totalTokens,
         Math.max(found.heuristicTokens, found.usageBasedTokens),

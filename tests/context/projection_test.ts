@@ -16,15 +16,17 @@ type Step =
   | { readonly kind: "replace"; readonly messages: AgentMessage[] }
   | { readonly kind: "build"; readonly parts: ContextParts };
 
+const plainMessages = histories.map((messages) =>
+  messages.filter(({ role }) => role === "system" || role === "user")
+);
+
 const parts: fc.Arbitrary<ContextParts> = fc.record({
-  skillMessages: fc.option(histories, { nil: [] }).map(systemOnly),
+  skillMessages: plainMessages,
   instructions: fc.constantFrom(null, "", "be kind"),
-  contextMessages: fc.option(histories, { nil: [], freq: 1 }),
+  contextMessages: fc.oneof(plainMessages, histories),
   runStart: fc.integer({ min: -1, max: 20 }),
-  transientMessages: fc.option(histories, { nil: [] }).map(systemOnly),
-}, {
-  requiredKeys: [],
-});
+  transientMessages: plainMessages,
+}, { requiredKeys: [] });
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
@@ -34,10 +36,6 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   ),
   { maxLength: 12 },
 );
-
-function systemOnly(messages: readonly AgentMessage[]): AgentMessage[] {
-  return messages.filter((message) => message.role === "system");
-}
 
 test("every history gives a transcript that a strict provider takes", () => {
   fc.assert(
