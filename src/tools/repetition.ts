@@ -10,7 +10,7 @@ import type { ModelToolCall } from "../messages/tool.ts";
 export class RepetitionGuard {
   /** The request that reaches it is refused. */
   readonly limit: number;
-  #previous: ModelToolCall | undefined;
+  #previous: ComparableCall | undefined;
   #count = 0;
 
   /** @param limit At least 2, or infinite for no guard at all. */
@@ -27,10 +27,10 @@ export class RepetitionGuard {
   /** Counts a call. @returns True if it must not be executed. */
   refuses(call: ModelToolCall): boolean {
     if (this.limit === Infinity) return false;
-    const repeated = this.#previous !== undefined &&
-      isSameCall(this.#previous, call);
+    const current = new ComparableCall(call);
+    const repeated = this.#previous?.equals(current) === true;
     this.#count = repeated ? this.#count + 1 : 1;
-    this.#previous = call;
+    this.#previous = current;
     return this.#count >= this.limit;
   }
 
@@ -50,24 +50,64 @@ export class RepetitionGuard {
   }
 }
 
-/** True if both calls ask for the same tool with the same arguments. */
-export function isSameCall(left: ModelToolCall, right: ModelToolCall): boolean {
-  if (left.name !== right.name) return false;
-  return left.arguments === right.arguments ||
-    canonicalArguments(left.arguments) === canonicalArguments(right.arguments);
+/** A call whose arguments are brought into a comparable form at most once. */
+export class ComparableCall {
+  readonly #call: ModelToolCall;
+  #canonical: string | undefined;
+
+  constructor(call: ModelToolCall) {
+    this.#call = call;
+  }
+
+  /** True if both ask for the same tool with the same arguments. */
+  equals(other: ComparableCall): boolean {
+    const [left, right] = [this.#call, other.#call];
+    if (left.name !== right.name) return false;
+    return left.arguments === right.arguments ||
+      this.#canonicalArguments() === other.#canonicalArguments();
+  }
+
+  #canonicalArguments(): string {
+    return this.#canonical ??= canonical(this.#call.arguments);
+  }
 }
 
-// Numbers that a double cannot tell apart would make different calls look the
-// same, so a text with such a number is only equal to itself.
-const unsafeNumber = /\d(?:\.?\d){15,}|[eE][+-]?\d{3,}/;
-const stringLiteral = /"(?:[^"\\]|\\.)*"/g;
-
-function canonicalArguments(text: string): string {
+function canonical(text: string): string {
   if (text.trim() === "") return "{}";
-  if (unsafeNumber.test(text.replace(stringLiteral, '""'))) return text;
+  if (hasUnsafeNumber(text)) return text;
   try {
     return canonicalJson(JSON.parse(text));
   } catch {
     return text;
   }
+}
+
+/**
+ * True if a number outside of texts may not survive as a double: it has more
+ * than 15 digits or an exponent.
+ *
+ * Such numbers could look the same without being it, so their text decides.
+ */
+function hasUnsafeNumber(text: string): boolean {
+  let digits = 0;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!;
+    if (character >= "0" && character <= "9") {
+      if (++digits > 15) return true;
+    } else if (character === "e" || character === "E") {
+      if (digits > 0) return true;
+    } else if (character !== ".") {
+      digits = 0;
+      if (character === '"') index = endOfText(text, index);
+    }
+  }
+  return false;
+}
+
+function endOfText(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text[index] !== '"') {
+    index += text[index] === "\\" ? 2 : 1;
+  }
+  return index;
 }
