@@ -52,7 +52,7 @@ export function planBranch(tree: JournalTree, wish: NewBranchFrom): BranchPlan {
   return {
     data: {
       base_record_id: base.recordId,
-      source_branch_id: source.view.branchId,
+      source_branch_id: source.origin.branchId,
       source_head_id: source.node.recordId,
       intent,
     },
@@ -83,7 +83,7 @@ export function planRetry(
   return {
     data: {
       base_record_id: base?.recordId ?? null,
-      source_branch_id: source.view.branchId,
+      source_branch_id: source.origin.branchId,
       source_head_id: source.node.recordId,
       intent: "retry",
       retried_run_id: runId,

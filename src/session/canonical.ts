@@ -23,10 +23,11 @@ export function canonicalText(value: unknown, name: string): string {
 function write(value: unknown, name: string, depth: number): string {
   switch (typeof value) {
     case "string":
-    case "boolean":
       return JSON.stringify(value);
+    case "boolean":
+      return String(value);
     case "number":
-      if (Number.isFinite(value)) return JSON.stringify(value);
+      if (Number.isFinite(value)) return String(value);
       throw notJson(name, "a number that is not finite");
     case "object":
       if (value === null) return "null";
@@ -46,8 +47,12 @@ function writeArray(
   name: string,
   depth: number,
 ): string {
-  // Array.from visits holes, which map skips.
-  return `[${Array.from(items, (item) => write(item, name, depth)).join(",")}]`;
+  let text = "";
+  // A loop by index visits holes, too.
+  for (let index = 0; index < items.length; index++) {
+    text += `${text === "" ? "[" : ","}${write(items[index], name, depth)}`;
+  }
+  return text === "" ? "[]" : `${text}]`;
 }
 
 function writeObject(
@@ -55,11 +60,15 @@ function writeObject(
   name: string,
   depth: number,
 ): string {
-  const members = Object.keys(object)
-    .filter((key) => object[key] !== undefined)
-    .sort(compareCodePoints)
-    .map((key) => `${JSON.stringify(key)}:${write(object[key], name, depth)}`);
-  return `{${members.join(",")}}`;
+  let text = "";
+  for (const key of Object.keys(object).sort(compareCodePoints)) {
+    const member = object[key];
+    if (member === undefined) continue;
+    text += `${text === "" ? "{" : ","}${JSON.stringify(key)}:${
+      write(member, name, depth)
+    }`;
+  }
+  return text === "" ? "{}" : `${text}}`;
 }
 
 function notJson(name: string, found: string): SessionSerializationError {

@@ -1,4 +1,3 @@
-import { deepFreeze } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import { SummaryEntry } from "../context/summary.ts";
 import type { AgentMessage } from "../messages/message.ts";
@@ -99,7 +98,7 @@ export function readMessages(
   if (messages.length < min) {
     throw new SessionSerializationError(`${name} must not be empty`);
   }
-  return deepFreeze(messages);
+  return messages;
 }
 
 /** Reads a summary. */

@@ -10,10 +10,10 @@ import type { JournalBackend } from "./journal.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
 import {
+  branchView,
   JournalTree,
   type SessionBranch,
   type TreeNode,
-  viewAt,
 } from "./tree.ts";
 
 /** A stored record, its place in the tree, and its branch with it as the head. */
@@ -89,9 +89,9 @@ export class KeptTree {
 
   /** Takes a record that was stored. */
   add(record: SessionRecord, node: TreeNode, line: string): StoredRecord {
-    const { view } = this.#tree!.add(record, node);
+    const branch = branchView(this.#tree!.add(record, node));
     this.#grow(record, line);
-    return { record, node, branch: view };
+    return { record, node, branch };
   }
 
   /** Reads everything anew next time. */
@@ -100,19 +100,17 @@ export class KeptTree {
     this.#growth = noGrowth;
   }
 
-  /** Finds a record by its id; it is read again unless a branch ends there. */
-  async find(
+  /** The record of a node; it is read again unless a branch ends there. */
+  async recordOf(
     tree: JournalTree,
-    recordId: string,
+    node: TreeNode,
     signal?: AbortSignal,
-  ): Promise<StoredRecord | null> {
-    const node = tree.node(recordId);
-    if (node === undefined) return null;
+  ): Promise<StoredRecord> {
     const head = tree.branch(node.branchId)!;
     const record = head.node === node
       ? head.record
       : await this.#recordAt(node.revision, signal);
-    return { record, node, branch: viewAt(head, node) };
+    return { record, node, branch: branchView(head, node) };
   }
 
   async #recordAt(place: number, signal?: AbortSignal): Promise<SessionRecord> {
@@ -156,6 +154,9 @@ export class KeptTree {
       : await this.#backend.findCheckpoint?.(sessionId, { signal });
     if (!found) return new JournalTree(sessionId, report);
     const checkpoint = decodeRecord(found.line);
+    if (!isCheckpointOfMain(checkpoint)) {
+      return new JournalTree(sessionId, report);
+    }
     this.#grow(checkpoint, found.line);
     return new JournalTree(sessionId, report, checkpoint);
   }

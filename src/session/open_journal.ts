@@ -3,6 +3,7 @@ import {
   followSignal,
   toCancelledError,
 } from "../base/abort.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import { Gate } from "../base/gate.ts";
 import type { Clock, Logger } from "../base/ports.ts";
 import {
@@ -25,6 +26,13 @@ export interface OpenJournalOptions {
   readonly backend: JournalBackend;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** How much of a tree is looked at. */
+export interface ViewOptions {
+  /** False if the branch `main` is enough. */
+  readonly whole: boolean;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A record to be stored. */
@@ -71,11 +79,10 @@ export class OpenJournal {
     return this.#kept.growth;
   }
 
-  /** Looks at the tree as it is now. @param whole False if `main` is enough. */
+  /** Looks at the tree as it is now. */
   view<T>(
     look: (tree: JournalTree) => T,
-    whole: boolean,
-    signal?: AbortSignal,
+    { whole, signal }: ViewOptions,
   ): Promise<T> {
     return this.#alone(
       async () => look(await this.#kept.current(whole, signal)),
@@ -87,7 +94,10 @@ export class OpenJournal {
   find(recordId: string, signal?: AbortSignal): Promise<StoredRecord | null> {
     return this.#alone(async () => {
       const tree = await this.#kept.current(true, signal);
-      return await this.#kept.find(tree, recordId, signal);
+      const node = tree.node(recordId);
+      return node === undefined
+        ? null
+        : await this.#kept.recordOf(tree, node, signal);
     }, signal);
   }
 
@@ -97,7 +107,7 @@ export class OpenJournal {
       const records: SessionRecord[] = [];
       this.#kept.forget();
       await this.#kept.current(true, signal, records);
-      return Object.freeze(records);
+      return deepFreeze(records);
     }, signal);
   }
 
@@ -121,8 +131,8 @@ export class OpenJournal {
       const begun = lostAnswers.length > 0;
       const tree = known ??
         await this.#current(next.whole, lostAnswers, signal);
-      const stored = await this.#kept.find(tree, next.recordId);
-      if (stored !== null) return stored;
+      const stored = tree.node(next.recordId);
+      if (stored !== undefined) return await this.#kept.recordOf(tree, stored);
       if (lostAnswers.length === maxLostAnswers) break;
 
       const planned = prepare(next, tree, known === undefined);

@@ -1,4 +1,3 @@
-import { deepFreeze } from "../base/freeze.ts";
 import { canonicalText } from "./canonical.ts";
 import {
   readCount,
@@ -60,6 +59,8 @@ export function encodeRecord(
 /**
  * Reads a line of a journal.
  *
+ * What it gives is not frozen yet: most of it never leaves the storage.
+ *
  * @throws {SessionSerializationError} It is no record of schema version 1.
  */
 export function decodeRecord(line: string): SessionRecord {
@@ -82,7 +83,7 @@ export function decodeRecord(line: string): SessionRecord {
     data: wire.data,
   } as SessionRecord;
   checkRecord(record);
-  return deepFreeze(record);
+  return record;
 }
 
 function parse(line: string): unknown {

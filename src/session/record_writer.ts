@@ -1,4 +1,3 @@
-import { deepFreeze } from "../base/freeze.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionUnsupportedError } from "./errors.ts";
 import type { JournalBackend } from "./journal.ts";
@@ -63,7 +62,7 @@ export class RecordWriter {
         sessionId,
         createdAt,
       };
-      return deepFreeze(record) as SessionRecord;
+      return record as SessionRecord;
     };
     return await this.#journals.get(sessionId).append({
       recordId,

@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { deepFreeze, frozenCopy } from "../base/freeze.ts";
 import {
   contentText,
   requireTask,
@@ -108,17 +108,17 @@ export class AgentSession {
 
   /** Every message that was ever added, oldest first; compaction removes none. */
   get entries(): readonly SessionEntry[] {
-    return this.#entries ??= Object.freeze(itemsOf(this.#state.entries));
+    return this.#entries ??= deepFreeze(itemsOf(this.#state.entries));
   }
 
   /** All runs, oldest first. */
   get runs(): readonly SessionRun[] {
-    return this.#runs ??= Object.freeze(runsOf(this.#state));
+    return this.#runs ??= deepFreeze(runsOf(this.#state));
   }
 
   /** All compactions, oldest first. */
   get compactions(): readonly SessionCompaction[] {
-    return this.#compactions ??= Object.freeze(
+    return this.#compactions ??= deepFreeze(
       itemsOf(this.#state.compactions),
     );
   }
@@ -129,7 +129,10 @@ export class AgentSession {
    * messages.
    */
   get messages(): readonly AgentMessage[] {
-    return this.#messages ??= Object.freeze(conversationOf(this.#state));
+    // One by one, so that whoever takes a message over need not copy it.
+    return this.#messages ??= Object.freeze(
+      conversationOf(this.#state).map(deepFreeze),
+    );
   }
 
   /** Ids of runs that have not finished; one at most unless the document says otherwise. */
@@ -139,7 +142,7 @@ export class AgentSession {
 
   /** The newest run; null if there is none. */
   get lastRun(): SessionRun | null {
-    return lastRunOf(this.#state);
+    return deepFreeze(lastRunOf(this.#state));
   }
 
   /** Number literals that were rounded when the session was read, since no number of ours holds them. */

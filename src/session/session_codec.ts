@@ -208,18 +208,18 @@ export function stateFromWire(value: unknown): SessionState {
 
 function entryFromWire(value: unknown): SessionEntry {
   const entry = readObject(value, "A session entry");
-  return Object.freeze({
+  return {
     runId: readName(entry.run_id, "entry.run_id"),
     sequence: readPositive(entry.sequence, "entry.sequence"),
     message: readMessage(entry.message, "entry.message"),
-  });
+  };
 }
 
 function runFromWire(
   value: unknown,
 ): { start: RunStart; finish: RunFinish | null } {
   const run = readObject(value, "A session run");
-  const start: RunStart = Object.freeze({
+  const start: RunStart = {
     runId: readName(run.run_id, "run.run_id"),
     task: readOptional(readText, run.task, "run.task"),
     // Documents of early writers know task runs only.
@@ -227,7 +227,7 @@ function runFromWire(
       ? "task"
       : readMember(run.intent, "run.intent", intents),
     startSequence: readPositive(run.start_sequence, "run.start_sequence"),
-  });
+  };
   if ((start.task === null) !== (start.intent === "continue")) {
     throw new SessionSerializationError(
       "A task run must have a task and a continue run none",
@@ -258,12 +258,12 @@ function runFromWire(
   }
   return {
     start,
-    finish: Object.freeze({
+    finish: {
       runId: start.runId,
       finishSequence,
       result,
       recovery: null,
-    }),
+    },
   };
 }
 
@@ -274,7 +274,7 @@ const intents: Readonly<Record<SessionRunIntent, true>> = {
 
 function compactionFromWire(value: unknown): SessionCompaction {
   const compaction = readObject(value, "A session compaction");
-  return Object.freeze({
+  return {
     operationId: readName(compaction.operation_id, "compaction.operation_id"),
     sequence: readPositive(compaction.sequence, "compaction.sequence"),
     summary: readSummary(compaction.summary, "compaction.summary"),
@@ -283,7 +283,7 @@ function compactionFromWire(value: unknown): SessionCompaction {
       compaction.covered_entry_count,
       "compaction.covered_entry_count",
     ),
-  });
+  };
 }
 
 function filled<T>(empty: Strand<T>, items: readonly T[]): Strand<T> {

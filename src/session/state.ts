@@ -196,7 +196,7 @@ function begin(state: SessionState, start: RunStart): SessionState {
   }
   return {
     ...state,
-    starts: append(state.starts, Object.freeze(start)),
+    starts: append(state.starts, start),
     openRuns: [{ runId, lastSequence: startSequence, startedCallIds: [] }],
   };
 }
@@ -216,7 +216,7 @@ export function addMessage(
   const startedCallIds = message.role === "assistant" ? [] : run.startedCallIds;
   return {
     ...state,
-    entries: append(state.entries, Object.freeze(entry)),
+    entries: append(state.entries, entry),
     openRuns: replaced(state, {
       runId,
       lastSequence: sequence,
@@ -249,7 +249,7 @@ export function finishRun(
   }
   return {
     ...state,
-    finishes: append(state.finishes, Object.freeze(finish)),
+    finishes: append(state.finishes, finish),
     openRuns: state.openRuns.filter((run) => run.runId !== runId),
   };
 }
@@ -278,10 +278,10 @@ export function applyCompaction(
       `Compaction "${operationId}" exists already`,
     );
   }
-  const covering = Object.freeze({
+  const covering = {
     ...compaction,
     coveredEntryCount: state.entries.length,
-  });
+  };
   return { ...state, compactions: append(state.compactions, covering) };
 }
 
@@ -307,12 +307,12 @@ export function lastRunOf(state: SessionState): SessionRun | null {
 
 function runOf(state: SessionState, start: RunStart): SessionRun {
   const finish = findItem(state.finishes, start.runId);
-  return Object.freeze({
+  return {
     ...start,
     finishSequence: finish?.finishSequence ?? null,
     result: finish?.result ?? null,
     recovery: finish?.recovery ?? null,
-  });
+  };
 }
 
 function requireOpenRun(state: SessionState, runId: string): OpenRun {

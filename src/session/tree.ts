@@ -38,9 +38,12 @@ export interface TreeNode {
   readonly state: SessionState;
 }
 
+/** What never changes about a branch. */
+export type BranchOrigin = Omit<SessionBranch, "headRecordId">;
+
 /** A branch and its newest record. */
 export interface TreeBranch {
-  readonly view: SessionBranch;
+  readonly origin: BranchOrigin;
   readonly node: TreeNode;
   readonly record: SessionRecord;
 }
@@ -143,12 +146,8 @@ export class JournalTree {
   /** Adds a prepared record. */
   add(record: SessionRecord, node: TreeNode): TreeBranch {
     const { recordId, branchId, revision } = record;
-    const view = this.#branches.get(branchId)?.view ?? firstView(record);
-    const branch = {
-      view: Object.freeze({ ...view, headRecordId: recordId }),
-      node,
-      record,
-    };
+    const origin = this.#branches.get(branchId)?.origin ?? originOf(record);
+    const branch = { origin, node, record };
     this.#position = { revision, recordId };
     this.#nodes.set(recordId, node);
     this.#branches.set(branchId, branch);
@@ -257,18 +256,18 @@ export function isAncestor(node: TreeNode, of: TreeNode): boolean {
   return at === node;
 }
 
-/** A branch as it was when a node was its head. */
-export function viewAt({ view }: TreeBranch, node: TreeNode): SessionBranch {
-  return node.recordId === view.headRecordId
-    ? view
-    : Object.freeze({ ...view, headRecordId: node.recordId });
+/** A branch as it is, or as it was when an earlier node was its head. */
+export function branchView(
+  { origin, node }: TreeBranch,
+  head: TreeNode = node,
+): SessionBranch {
+  return Object.freeze({ ...origin, headRecordId: head.recordId });
 }
 
-function firstView(record: SessionRecord): SessionBranch {
+function originOf(record: SessionRecord): BranchOrigin {
   const created = record.kind === "branch_created" ? record.data : null;
   return {
     branchId: record.branchId,
-    headRecordId: record.recordId,
     baseRecordId: created?.base_record_id ?? null,
     sourceBranchId: created?.source_branch_id ?? null,
     intent: created?.intent ?? null,

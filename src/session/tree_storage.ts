@@ -1,3 +1,4 @@
+import { deepFreeze } from "../base/freeze.ts";
 import {
   type Clock,
   consoleLogger,
@@ -45,7 +46,7 @@ import type {
   SessionTreeStorage,
   StorageCallOptions,
 } from "./storage.ts";
-import type { JournalTree, SessionBranch } from "./tree.ts";
+import { branchView, type JournalTree, type SessionBranch } from "./tree.ts";
 import { readDraft, requireHead, requireNothingLost } from "./writing.ts";
 
 /**
@@ -121,14 +122,12 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const { recordId, signal } = options;
     const journal = this.#journals.get(requireSessionId(sessionId));
     if (recordId === undefined) {
-      const head = await journal.view(
-        (tree) => tree.branch(branchId),
-        branchId !== DEFAULT_SESSION_BRANCH,
-        signal,
-      );
-      return head === undefined
-        ? null
-        : checkoutOf({ ...head, branch: head.view });
+      return await journal.view((tree) => {
+        const head = tree.branch(branchId);
+        return head === undefined
+          ? null
+          : checkoutOf({ ...head, branch: branchView(head) });
+      }, { whole: branchId !== DEFAULT_SESSION_BRANCH, signal });
     }
     if (typeof recordId !== "string") {
       throw new TypeError("recordId must be a string");
@@ -145,9 +144,8 @@ export class JournalTreeStorage implements SessionTreeStorage {
   ): Promise<SessionRecord | null> {
     const branchId = requireBranchId(options.branchId);
     return await this.#journals.get(requireSessionId(sessionId)).view(
-      (tree) => tree.branch(branchId)?.record ?? null,
-      branchId !== DEFAULT_SESSION_BRANCH,
-      options.signal,
+      (tree) => deepFreeze(tree.branch(branchId)?.record ?? null),
+      { whole: branchId !== DEFAULT_SESSION_BRANCH, signal: options.signal },
     );
   }
 
@@ -157,9 +155,9 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: StorageCallOptions = {},
   ): Promise<readonly SessionBranch[]> {
     return await this.#journals.get(requireSessionId(sessionId)).view(
-      (tree) => Object.freeze(tree.branches.map((branch) => branch.view)),
-      true,
-      options.signal,
+      (tree) =>
+        Object.freeze(tree.branches.map((branch) => branchView(branch))),
+      { whole: true, signal: options.signal },
     );
   }
 
@@ -189,7 +187,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
         parentId: requireHead(tree, branchId, options.expectedHead),
       }),
     }, options.signal);
-    return record;
+    return deepFreeze(record);
   }
 
   /** Stores the whole session as a checkpoint; see {@linkcode SessionTreeStorage.save}. */
@@ -224,7 +222,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
         };
       },
     }, signal);
-    return record;
+    return deepFreeze(record);
   }
 
   /** Makes a branch that goes on from a record; see {@linkcode SessionTreeStorage.fork}. */
@@ -352,7 +350,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
 function checkoutOf({ node, record, branch }: StoredRecord): SessionCheckout {
   return Object.freeze({
     branch,
-    head: record,
+    head: deepFreeze(record),
     session: sessionOf(node.state),
   });
 }

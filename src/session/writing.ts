@@ -72,7 +72,7 @@ export function requireHead(
   if (branch === undefined && branchId !== DEFAULT_SESSION_BRANCH) {
     throw unknownBranch(branchId);
   }
-  const actualHead = branch?.view.headRecordId ?? null;
+  const actualHead = branch?.node.recordId ?? null;
   if (expectedHead !== undefined && expectedHead !== actualHead) {
     throw new SessionConflictError({ branchId, expectedHead, actualHead });
   }
