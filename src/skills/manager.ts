@@ -57,7 +57,7 @@ export interface SkillManagerOptions {
  * const agent = new Agent({ agentId: "poet", model, skills });
  * await agent.runText("$haiku Tell me of ponds");
  *
- * match(String(model.contexts[0]?.llmMessages[1]?.content), /5-7-5/);
+ * match(JSON.stringify(model.contexts[0]?.llmMessages), /5-7-5/);
  * ```
  */
 export class SkillManager implements SkillCatalog {
