@@ -1,0 +1,135 @@
+/**
+ * What a journal on disk costs, each beside the least that anybody could do.
+ *
+ * Wanted: appends at 80 % of the bare rate or more; the same behind 100 000
+ * records as behind 100, within a half; loads under 3 times the bare parsing; two
+ * records, which is what a turn with a tool call writes, in 30 µs without syncs.
+ */
+
+import { JsonlSessionStorage } from "@ejagent/core/deno";
+import type { SessionRecordDraft } from "@ejagent/core/session";
+
+const directory = await Deno.makeTempDir({ prefix: "ejagent-bench-" });
+addEventListener("unload", () => {
+  Deno.removeSync(directory, { recursive: true });
+});
+
+const synced = new JsonlSessionStorage(`${directory}/synced`);
+const quick = new JsonlSessionStorage(`${directory}/quick`, { fsync: "never" });
+
+/** Opens a run and fills it with turns, so that so many records are there. */
+async function fill(
+  storage: JsonlSessionStorage,
+  sessionId: string,
+  count: number,
+): Promise<void> {
+  const data = { run_id: "run", task: "Measure" };
+  await storage.append(draft(sessionId, "run_started", data));
+  for (let n = 1; n < count; n += 2) await appendTurn(storage, sessionId);
+}
+
+/** What a turn with one tool call leaves in the journal. */
+async function appendTurn(
+  storage: JsonlSessionStorage,
+  sessionId: string,
+): Promise<void> {
+  await storage.append(draft(sessionId, "message_appended", answer));
+  await storage.append(draft(sessionId, "messages_appended", toolResult));
+}
+
+function draft(
+  sessionId: string,
+  kind: SessionRecordDraft["kind"],
+  data: unknown,
+): SessionRecordDraft {
+  const sequence = kind === "run_started" ? 1 : 2;
+  return {
+    kind,
+    sessionId,
+    branchId: "main",
+    agentId: "bench",
+    sequence,
+    data,
+  } as SessionRecordDraft;
+}
+
+const answer = {
+  run_id: "run",
+  message: {
+    role: "assistant",
+    content: null,
+    tool_calls: [{
+      id: "call",
+      type: "function",
+      function: { name: "read", arguments: '{"path":"notes.txt"}' },
+    }],
+  },
+};
+
+const toolResult = {
+  run_id: "run",
+  messages: [{
+    role: "tool",
+    tool_call_id: "call",
+    content: "A line of text in the file that was read. ".repeat(3),
+  }],
+};
+
+function linesOf(root: string): string[] {
+  const [file] = [...Deno.readDirSync(root)]
+    .filter(({ name }) => name.endsWith(".jsonl"));
+  return Deno.readTextFileSync(`${root}/${file!.name}`).trimEnd().split("\n");
+}
+
+await fill(synced, "session", 1);
+for (const count of [100, 100_000]) await fill(quick, `behind ${count}`, count);
+
+const loaded = `${directory}/loaded`;
+const loadedStorage = new JsonlSessionStorage(loaded, { fsync: "never" });
+await fill(loadedStorage, "session", 10_000);
+const lines = linesOf(loaded);
+
+const bare = await Deno.open(`${directory}/bare`, {
+  create: true,
+  append: true,
+});
+const record = new TextEncoder().encode(`${lines[1]}\n`);
+
+Deno.bench("write and sync a line", {
+  group: "one record on the disk",
+  baseline: true,
+}, async () => {
+  await bare.write(record);
+  await bare.sync();
+});
+
+Deno.bench("append a record", { group: "one record on the disk" }, async () => {
+  await synced.append(draft("session", "message_appended", answer));
+});
+
+for (const count of [100, 100_000]) {
+  Deno.bench(`a turn behind ${count} records`, {
+    group: "two records without a sync",
+    baseline: count === 100,
+    n: 1000,
+    warmup: 200,
+  }, async () => {
+    await appendTurn(quick, `behind ${count}`);
+  });
+}
+
+Deno.bench("parse the lines", {
+  group: "load 10 000 records",
+  baseline: true,
+  n: 20,
+}, () => {
+  for (const line of lines) JSON.parse(line);
+});
+
+Deno.bench(
+  "load the session",
+  { group: "load 10 000 records", n: 20 },
+  async () => {
+    await new JsonlSessionStorage(loaded).load("session");
+  },
+);
