@@ -1,6 +1,33 @@
-import { deepFreeze } from "../base/freeze.ts";
-import type { AgentMessage } from "../messages/message.ts";
+import { type AgentMessage, withoutUsage } from "../messages/message.ts";
+import type { AgentRunResult } from "../messages/result.ts";
+import { SessionArgumentError } from "./errors.ts";
 import type { AgentSession } from "./session.ts";
+
+/** What an agent takes over from a session. */
+export interface RestoredConversation {
+  /** The conversation, oldest first, without the agent's own system messages. */
+  readonly messages: readonly AgentMessage[];
+  /** Result of the newest run; null without runs. */
+  readonly lastRunResult: AgentRunResult | null;
+}
+
+/**
+ * The part of a session that an agent goes on with.
+ *
+ * @throws {SessionArgumentError} `foreign_agent`: the session belongs to another
+ * agent; `unfinished_run`: a run was interrupted and must be recovered first.
+ */
+export function restoredConversation(
+  session: AgentSession,
+  agentId: string,
+): RestoredConversation {
+  requireOwner(session, agentId);
+  requireFinished(session);
+  return {
+    messages: messagesToRestore(session),
+    lastRunResult: session.lastRun?.result ?? null,
+  };
+}
 
 /**
  * The conversation for an agent to go on with, oldest first.
@@ -21,8 +48,20 @@ export function messagesToRestore(
   );
 }
 
-function withoutUsage(message: AgentMessage): AgentMessage {
-  if (!("usage" in message)) return message;
-  const { usage: _stale, ...rest } = message;
-  return deepFreeze(rest as AgentMessage);
+function requireOwner({ sessionId, agentId }: AgentSession, own: string): void {
+  if (agentId === null || agentId === own) return;
+  throw new SessionArgumentError(
+    "foreign_agent",
+    `Session "${sessionId}" belongs to agent "${agentId}", not to "${own}"`,
+  );
+}
+
+function requireFinished({ sessionId, unfinishedRunIds }: AgentSession): void {
+  if (unfinishedRunIds.length === 0) return;
+  throw new SessionArgumentError(
+    "unfinished_run",
+    `Session "${sessionId}" has the unfinished run(s) ${
+      unfinishedRunIds.join(", ")
+    }; recover it first, for example with agent.recoverSession()`,
+  );
 }
