@@ -15,7 +15,7 @@ const slow = { runtimes: ["deno"], timeoutMs: 120_000 } as const;
 
 /** What no bundle for every runtime may contain; minified code has no comments. */
 const platformTraces =
-  /\b(node|bun|cloudflare|jsr):[a-z]|\bDeno\.|\bBun\.|\bprocess\.|\bBuffer\.|\brequire\(/;
+  /["'`](node|bun|cloudflare|jsr):[a-z]|\bDeno\.|\bBun\.|\bprocess\.|\bBuffer\.|\brequire\(/;
 
 test(
   "an entry loads no package and no platform module but its own",
