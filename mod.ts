@@ -528,7 +528,10 @@ export {
   type SteeringAppliedData,
   type WireRecovery,
 } from "./src/session/record.ts";
-export { decodeRecord as sessionRecordFromJson } from "./src/session/record_codec.ts";
+export {
+  sessionRecordFromJson,
+  sessionRecordToJson,
+} from "./src/session/record_codec.ts";
 export type { SessionBranch } from "./src/session/tree.ts";
 export { DEFAULT_SESSION_BRANCH } from "./src/session/ids.ts";
 export {

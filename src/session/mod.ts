@@ -60,7 +60,7 @@ export {
   type SteeringAppliedData,
   type WireRecovery,
 } from "./record.ts";
-export { decodeRecord as sessionRecordFromJson } from "./record_codec.ts";
+export { sessionRecordFromJson, sessionRecordToJson } from "./record_codec.ts";
 export type { SessionBranch } from "./tree.ts";
 export { DEFAULT_SESSION_BRANCH } from "./ids.ts";
 export {

@@ -1,3 +1,4 @@
+import { deepFreeze } from "../base/freeze.ts";
 import { canonicalText } from "./canonical.ts";
 import {
   readCount,
@@ -20,6 +21,28 @@ import {
   type SessionRecord,
   type SessionRecordKind,
 } from "./record.ts";
+
+/**
+ * A record as a line of a journal, without its line feed.
+ *
+ * Equal records give equal lines: keys are sorted, white space is absent.
+ *
+ * @throws {SessionSerializationError} Its data is not JSON.
+ */
+export function sessionRecordToJson(record: SessionRecord): string {
+  return encodeRecord(record);
+}
+
+/**
+ * The record of a line of a journal.
+ *
+ * The line is looked at alone: whether the record fits into a journal is not checked.
+ *
+ * @throws {SessionSerializationError} It is no record of schema version 1.
+ */
+export function sessionRecordFromJson(line: string): SessionRecord {
+  return deepFreeze(decodeRecord(line));
+}
 
 /**
  * The canonical text of the data of a record.

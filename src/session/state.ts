@@ -225,13 +225,14 @@ export function addMessage(
   };
 }
 
-/** Notes that a call of an unfinished run is about to begin. */
+/** Notes that a call is about to begin; of no consequence for runs that are not open. */
 export function noteStartedCall(
   state: SessionState,
   runId: string,
   callId: string,
 ): SessionState {
-  const run = requireOpenRun(state, runId);
+  const run = state.openRuns.find((open) => open.runId === runId);
+  if (run === undefined) return state;
   const startedCallIds = [...run.startedCallIds, callId];
   return { ...state, openRuns: replaced(state, { ...run, startedCallIds }) };
 }

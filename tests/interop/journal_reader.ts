@@ -245,7 +245,6 @@ function apply(session: Session, record: Json): Session {
       for (const message of data.messages as Json[]) {
         addMessage(session, data.run_id, sequence, message);
       }
-      openRun(session, data.run_id);
       break;
     case "steering_applied":
       demand(
