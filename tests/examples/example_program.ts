@@ -4,6 +4,7 @@ import { argv } from "node:process";
 const examples: Readonly<Record<string, () => Promise<unknown>>> = {
   "01_stateful_chat": () => import("../../examples/01_stateful_chat.ts"),
   "02_custom_tool": () => import("../../examples/02_custom_tool.ts"),
+  "06_skill": () => import("../../examples/06_skill.ts"),
   "11_streaming_events": () => import("../../examples/11_streaming_events.ts"),
 };
 

@@ -56,6 +56,20 @@ test("the custom tool is called before the answer", hosts, async () => {
   ]);
 });
 
+test("a skill is asked for by name", hosts, async () => {
+  assertEquals(await outputOf("06_skill"), [
+    "(unusual: the name is not made of lower-case letters, digits and single hyphens)",
+    "Active skill: release_notes",
+    "## 2.5.0 (2026-04-01)",
+    "",
+    "Downloads can be paused.",
+    "",
+    "### New",
+    "",
+    "- Pause a download with `handle.pause()`.",
+  ]);
+});
+
 test("streaming shows thinking, tools and text in order", hosts, async () => {
   assertEquals(await outputOf("11_streaming_events"), [
     "--- turn 1",
