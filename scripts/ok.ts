@@ -17,22 +17,19 @@ import {
 } from "./coverage.ts";
 import { runDeno } from "./run.ts";
 
-const documents = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"].filter(
-  exists,
-);
+const documents = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"];
 
-const steps:
-  readonly (readonly [name: string, ...command: readonly string[]])[] = [
-    ["format", "fmt", "--check"],
-    ["lint", "lint"],
-    ["types", "check", "--quiet"],
-    ["types in documents", "check", "--quiet", "--doc-only", ...documents],
-    ["documentation", "run", "-A", "scripts/documentation.ts", "lint"],
-    ["documentation examples", "run", "-A", "scripts/documentation.ts", "test"],
-    ["publish", "publish", "--dry-run", "--allow-dirty"],
-    ["package", "run", "-A", "scripts/pack_smoke.ts"],
-    ["sizes", "run", "-A", "scripts/sizes.ts"],
-  ];
+const steps: readonly (readonly [name: string, ...command: string[]])[] = [
+  ["format", "fmt", "--check"],
+  ["lint", "lint"],
+  ["types", "check", "--quiet"],
+  ["types in documents", "check", "--quiet", "--doc-only", ...documents],
+  ["documentation", "run", "-A", "scripts/documentation.ts", "lint"],
+  ["documentation examples", "run", "-A", "scripts/documentation.ts", "test"],
+  ["publish", "publish", "--dry-run", "--allow-dirty"],
+  ["package", "run", "-A", "scripts/pack_smoke.ts"],
+  ["sizes", "run", "-A", "scripts/sizes.ts"],
+];
 
 let failedSteps = 0;
 for (const [name, ...command] of steps) {
@@ -50,14 +47,14 @@ await report("coverage", async () => {
   };
 });
 
-const all: Outcome[] = [...outcomes, {
+const ofSteps: Outcome = {
   passed: 0,
   failed: failedSteps,
   skipped: 0,
   log: "",
-}];
-console.log(totals(all));
-Deno.exit(all.some((outcome) => outcome.failed > 0) ? 1 : 0);
+};
+console.log(totals([...outcomes, ofSteps]));
+Deno.exit([...outcomes, ofSteps].some(({ failed }) => failed > 0) ? 1 : 0);
 
 async function report(
   name: string,
@@ -74,13 +71,4 @@ async function report(
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   console.log(`${passed ? "ok" : "FAILED"} ${name} (${seconds} s)`);
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,14 +7,15 @@
  * @module
  */
 
+import { bunPackage } from "../tests/runners/bun.ts";
 import { readEntries, readManifest } from "./manifest.ts";
-import { run } from "./run.ts";
+import { readFromDeno, run } from "./run.ts";
 
 const { name, version, imports } = readManifest();
 const root = Deno.cwd();
 const folder = await Deno.makeTempDir({ prefix: "pack_smoke_" });
 try {
-  await packInto(`${folder}/package.tgz`);
+  await readFromDeno("pack", "--allow-dirty", `--output=${folder}/package.tgz`);
   await write(
     "package.json",
     JSON.stringify({ type: "module", private: true }),
@@ -28,7 +29,7 @@ try {
     "./package.tgz",
   ]);
   await succeed("node", ["smoke.mjs"]);
-  await succeed("npx", ["--yes", "bun@1.4.5", "smoke.mjs"]);
+  await succeed("npx", ["--yes", bunPackage, "smoke.mjs"]);
   await checkTypes();
   await smokeOnDeno();
 } finally {
@@ -37,17 +38,6 @@ try {
 console.log(
   `${name} ${version}: every entry loads on Node, Bun and Deno, with its types`,
 );
-
-async function packInto(archive: string): Promise<void> {
-  const { code, stderr } = await run(Deno.execPath(), [
-    "pack",
-    "--allow-dirty",
-    `--output=${archive}`,
-  ]);
-  if (code !== 0) {
-    throw new Error(`deno pack ended with exit code ${code}\n${stderr}`);
-  }
-}
 
 /** Imports all entries and runs an agent on a scripted answer. */
 function smokeProgram(specifierOf: (key: string) => string): string {

@@ -1,6 +1,13 @@
+import { run } from "../../scripts/run.ts";
 import { bundleForNode } from "./bundle.ts";
-import { countOf, runCommand } from "./command.ts";
-import { judge, type Runner } from "./outcome.ts";
+import { countOf, judge, type Runner } from "./outcome.ts";
+
+const options = [
+  "--enable-source-maps",
+  "--test",
+  "--test-concurrency=2",
+  "--test-reporter=./tests/runners/node_reporter.mjs",
+];
 
 /** Bundles each file into one module that Node 20 understands and runs them with `node --test`. */
 export const runOnNode: Runner = async (files) => {
@@ -8,18 +15,17 @@ export const runOnNode: Runner = async (files) => {
   const folder = `.build/node/${Deno.pid}`;
   try {
     const modules = await bundleForNode(files, folder);
-    const { code, log } = await runCommand("node", [
-      "--enable-source-maps",
-      "--test",
-      "--test-concurrency=2",
-      "--test-reporter=./tests/runners/node_reporter.mjs",
-      ...modules,
-    ], { TEST_BUNDLES: folder });
+    const env = { TEST_BUNDLES: folder };
+    const { code, stdout, stderr } = await run(
+      "node",
+      [...options, ...modules],
+      { env },
+    );
     return judge({
-      passed: countOf(log, /^passed (\d+)$/gm),
-      failed: countOf(log, /^failed (\d+)$/gm),
-      skipped: countOf(log, /^skipped (\d+)$/gm),
-      log,
+      passed: countOf(stdout, /^passed (\d+)$/gm),
+      failed: countOf(stdout, /^failed (\d+)$/gm),
+      skipped: countOf(stdout, /^skipped (\d+)$/gm),
+      log: stdout + stderr,
     }, code);
   } finally {
     await Deno.remove(folder, { recursive: true });

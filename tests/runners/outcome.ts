@@ -36,6 +36,12 @@ export function judge(outcome: Outcome, exitCode: number): Outcome {
   };
 }
 
+/** The number before or after a word in a runner's summary; 0 if the word is missing. */
+export function countOf(log: string, pattern: RegExp): number {
+  // The summary is the last match: a test may print the same words.
+  return Number([...log.matchAll(pattern)].at(-1)?.[1] ?? 0);
+}
+
 /** The one closing line of the whole suite. */
 export function totals(outcomes: readonly Outcome[]): string {
   const sum = (count: "passed" | "failed" | "skipped") =>
