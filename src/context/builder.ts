@@ -161,7 +161,8 @@ export class AgentContextBuilder {
       : [...projection.messages, ...pending];
     const visible = mapped(additions, (message) => this.#visible(message));
     const messages = weave(list, {
-      front: projection.starts[seams.front] ?? list.length,
+      // What leads is never left out and never added to.
+      front: seams.front,
       run: projection.starts[seams.run] ?? list.length,
     }, visible);
     rememberGrowingPart(messages, {

@@ -191,7 +191,7 @@ function lastCovered(context: ContextBuildResult, index: number): number {
 function hasSamePositions(context: ContextBuildResult): boolean {
   const { agentMessages, llmMessages, repairs } = context;
   return agentMessages.length === llmMessages.length &&
-    repairs.dropped === 0 && repairs.synthesised.length === 0;
+    repairs.synthesised.length === 0;
 }
 
 function reportedTotal(message: AgentMessage): number | null {

@@ -165,7 +165,9 @@ test("a hook cannot reach the history", { case: "SE-A-06" }, () => {
   assertEquals(second, first);
 });
 
-test("a hook may filter and may not return nonsense", () => {
+test("a hook may filter and may not return nonsense", {
+  case: "X-152",
+}, () => {
   class Filtering extends AgentContextBuilder {
     override convertToLlmMessages(messages: readonly AgentMessage[]) {
       return messages.filter((message) => !("internal" in message));
@@ -174,10 +176,9 @@ test("a hook may filter and may not return nonsense", () => {
   const state = {
     messages: [user("u"), { ...user("i"), internal: true }, assistant("a")],
   };
-  assertEquals(
-    outline(new Filtering().build(state).llmMessages),
-    "u:u a:a",
-  );
+  const filtered = new Filtering().build(state);
+  assertEquals(outline(filtered.llmMessages), "u:u a:a");
+  assertEquals(filtered.agentMessages, state.messages);
 
   for (const nonsense of [null, "text", [1], Promise.resolve([])]) {
     class Broken extends AgentContextBuilder {
