@@ -7,6 +7,8 @@ import type {
   ToolApprover,
 } from "../../src/tools/approval.ts";
 import { defineTool } from "../../src/tools/define_tool.ts";
+import { standaloneContext } from "../../src/tools/execution_context.ts";
+import { proceed } from "../../src/tools/outcome.ts";
 import {
   ToolPolicyMiddleware,
   type ToolPolicyMiddlewareOptions,
@@ -189,6 +191,37 @@ test("an approval in time stops the clock", async () => {
   await settle(runtime, [call("1", "write")]);
   assertEquals(written.length, 1);
   assertEquals(clock.pending, 0);
+});
+
+test("an answered request no longer listens to the call", async () => {
+  const { signal } = new AbortController();
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = signal;
+  Object.assign(signal, {
+    addEventListener(...args: Parameters<typeof addEventListener>) {
+      listeners++;
+      addEventListener.apply(signal, args);
+    },
+    removeEventListener(...args: Parameters<typeof removeEventListener>) {
+      listeners--;
+      removeEventListener.apply(signal, args);
+    },
+  });
+  const listening: number[] = [];
+  const middleware = new ToolPolicyMiddleware(
+    { evaluate: () => ({ action: "require_approval" }) },
+    {
+      approver: () => {
+        listening.push(listeners);
+        return { approved: true };
+      },
+    },
+  );
+  await middleware.aroundTool(
+    standaloneContext("write", {}, { signal }),
+    () => Promise.resolve(proceed("written")),
+  );
+  assertEquals([...listening, listeners], [1, 0]);
 });
 
 test("by default an approval may take forever", async () => {

@@ -134,6 +134,36 @@ test("a tool that aborts the run itself and returns at once keeps its result", a
   cancellation.close();
 });
 
+test("what a tool did before the abort stands while its progress is still delivered", async () => {
+  for (const fails of [false, true]) {
+    const cancellation = openCancellation();
+    const tool = defineTool({
+      name: "t",
+      execute: (_args, { progress }) => {
+        void progress.report("nearly there");
+        if (fails) throw new Error("failed");
+        return complete("done");
+      },
+    });
+    const runtime = await started([tool]);
+    const { results } = await settle(runtime, [call("1", "t")], {
+      cancellation,
+      on: async (mark) => {
+        if (!mark.startsWith("progressed")) return;
+        await macrotask();
+        cancellation.abort("stop");
+        await macrotask();
+      },
+    });
+    const [result] = results;
+    assertEquals(
+      [result?.output, result?.error, result?.cancelled],
+      fails ? [null, "failed", false] : ["done", null, false],
+    );
+    cancellation.close();
+  }
+});
+
 test("a tool that ignores its signal is given up after the grace", async () => {
   const clock = new ManualClock();
   const logger = new RecordingLogger();

@@ -296,6 +296,23 @@ test("an abort while a chunk is announced executes none of it", async () => {
   cancellation.close();
 });
 
+test("reads that are never begun are answered one by one", async () => {
+  const gate = new Gate();
+  const cancellation = openCancellation();
+  cancellation.abort("stop");
+  const runtime = await started(gate.tools, { parallelToolCalls: true });
+  const { trace } = await settle(runtime, [read("1"), read("2")], {
+    cancellation,
+  });
+  assertEquals(trace, [
+    "started:1",
+    "completed:1",
+    "started:2",
+    "completed:2",
+  ]);
+  cancellation.close();
+});
+
 test("all progress of a chunk comes before its first completion", {
   case: "TL-87",
 }, async () => {
