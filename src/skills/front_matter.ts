@@ -1,5 +1,6 @@
 import { parseDocument, YAMLParseError } from "yaml";
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
+import { frozenCopy } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import { SkillError } from "./errors.ts";
 
@@ -70,7 +71,7 @@ function parseYaml(yaml: string, location: string): unknown {
     });
     const [error] = document.errors;
     if (error !== undefined) throw error;
-    return document.toJS({ maxAliasCount });
+    return frozenCopy(document.toJS({ maxAliasCount }));
   } catch (cause) {
     throw isForbidden(cause)
       ? new AgentConfigurationError(

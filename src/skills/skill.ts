@@ -1,4 +1,4 @@
-import { deepFreeze, frozenCopy } from "../base/freeze.ts";
+import { deepFreeze } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import { SkillError } from "./errors.ts";
 import type { SkillMarkdown } from "./front_matter.ts";
@@ -76,7 +76,7 @@ export function readSkillFields(
     metadata: readMetadata(metadata, warn),
     allowedTools: readTools(allowedTools, warn),
     hidden: disabled === true,
-    extra: frozenCopy(extra),
+    extra,
   };
   return deepFreeze({ fields, warnings });
 }
@@ -90,36 +90,32 @@ function readName(
   warn: Warn,
 ): string {
   const name = given || dir;
-  if (typeof name !== "string") {
-    throw new SkillError(`The name of a skill must be a text: ${location}`, {
-      location,
-    });
-  }
-  const trimmed = name.trim();
+  const trimmed = typeof name === "string" ? name.trim() : "";
   if (trimmed === "") {
-    throw new SkillError(`The name of a skill must not be blank: ${location}`, {
-      location,
-    });
+    throw new SkillError(
+      `The name of a skill must be a text and not blank: ${location}`,
+      { location },
+    );
   }
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(trimmed)) {
     warn(
-      "the name is not made of lower-case letters, digits and single hyphens",
+      "The name is not made of lower-case letters, digits and single hyphens",
     );
   }
-  if (trimmed.length > 64) warn("the name has more than 64 characters");
-  if (trimmed !== dir) warn("the name is not that of the directory");
+  if (trimmed.length > 64) warn("The name has more than 64 characters");
+  if (trimmed !== dir) warn("The name is not that of the directory");
   return trimmed;
 }
 
 function readDescription(given: unknown, warn: Warn): string {
   if (given === undefined || given === null) return "";
   if (typeof given === "object") {
-    warn("the description is no text");
+    warn("The description is no text");
     return "";
   }
   const description = String(given).trim();
   if (description.length > 1024) {
-    warn("the description has more than 1024 characters");
+    warn("The description has more than 1024 characters");
   }
   return description;
 }
@@ -132,17 +128,17 @@ function readOptional<K extends string>(
 ): { readonly [key in K]?: string } {
   if (given === undefined || given === null) return {};
   if (typeof given !== "string") {
-    warn(`${key} is no text`);
+    warn(`The ${key} is no text`);
     return {};
   }
-  if (given.length > most) warn(`${key} has more than ${most} characters`);
+  if (given.length > most) warn(`The ${key} has more than ${most} characters`);
   return { [key]: given } as { readonly [key in K]?: string };
 }
 
 function readMetadata(given: unknown, warn: Warn): Record<string, string> {
   if (given === undefined || given === null) return {};
   if (!isJsonObject(given)) {
-    warn("metadata is no mapping");
+    warn("The metadata are no mapping");
     return {};
   }
   return Object.fromEntries(
@@ -160,7 +156,7 @@ function readTools(given: unknown, warn: Warn): string[] {
   if (given === undefined || given === null) return [];
   const texts: unknown[] = Array.isArray(given) ? given : [given];
   if (!texts.every((text) => typeof text === "string")) {
-    warn("allowed-tools is neither a text nor a list of texts");
+    warn("The allowed-tools are neither a text nor a list of texts");
     return [];
   }
   return Array.isArray(given)

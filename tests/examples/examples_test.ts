@@ -58,7 +58,7 @@ test("the custom tool is called before the answer", hosts, async () => {
 
 test("a skill is asked for by name", hosts, async () => {
   assertEquals(await outputOf("06_skill"), [
-    "(unusual: the name is not made of lower-case letters, digits and single hyphens)",
+    "(unusual: The name is not made of lower-case letters, digits and single hyphens)",
     "Active skill: release_notes",
     "## 2.5.0 (2026-04-01)",
     "",

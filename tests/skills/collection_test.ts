@@ -71,8 +71,8 @@ test("skills as they are published load without errors", {
       `${kind} ${location}: ${message}`
     ),
     [
-      "unusual skill://public/template/SKILL.md: the name is not that of the directory",
-      "unusual skill://public/xlsx/SKILL.md: the description has more than 1024 characters",
+      "unusual skill://public/template/SKILL.md: The name is not that of the directory",
+      "unusual skill://public/xlsx/SKILL.md: The description has more than 1024 characters",
     ],
   );
   assertEquals(

@@ -126,6 +126,16 @@ test(
   },
 );
 
+test("a document that contains itself is refused", () => {
+  for (const yaml of ["a: &a [*a]", "&a\nb: *a"]) {
+    assertThrows(
+      () => parseSkillMarkdown(`---\n${yaml}\n---`),
+      SkillError,
+      "cycle",
+    );
+  }
+});
+
 test("a document that multiplies itself is refused", () => {
   const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"];
   for (let level = 1; level < 9; level++) {

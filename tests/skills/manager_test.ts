@@ -247,7 +247,7 @@ test("descriptions of any kind become one text", {
   const index = String(manager.indexMessage()?.content);
   assertStringIncludes(index, "- name: a\n  description: No description.\n");
   assertEquals(manager.diagnostics.map(({ message }) => message), [
-    "the description is no text",
+    "The description is no text",
   ]);
 });
 
@@ -346,10 +346,10 @@ test("optional fields are kept and enforce nothing", async () => {
   assertEquals(
     manager.diagnostics.map(({ kind, message }) => `${kind}: ${message}`),
     [
-      "unusual: license is no text",
-      "unusual: compatibility is no text",
-      "unusual: metadata is no mapping",
-      "unusual: allowed-tools is neither a text nor a list of texts",
+      "unusual: The license is no text",
+      "unusual: The compatibility is no text",
+      "unusual: The metadata are no mapping",
+      "unusual: The allowed-tools are neither a text nor a list of texts",
     ],
   );
 });
@@ -378,11 +378,11 @@ test("names and texts beyond the public format are unusual, not broken", async (
       `${location.split("/")[3]?.slice(0, 8)}: ${message}`
     ),
     [
-      "My_Skill: the name is not made of lower-case letters, digits and single hyphens",
-      "dir: the name is not that of the directory",
-      "needy: compatibility has more than 500 characters",
-      "wordy: the description has more than 1024 characters",
-      "xxxxxxxx: the name has more than 64 characters",
+      "My_Skill: The name is not made of lower-case letters, digits and single hyphens",
+      "dir: The name is not that of the directory",
+      "needy: The compatibility has more than 500 characters",
+      "wordy: The description has more than 1024 characters",
+      "xxxxxxxx: The name has more than 64 characters",
     ],
   );
 });
