@@ -44,7 +44,10 @@ import { complaintsAbout } from "./transcript.ts";
 
 const estimator = memberEstimator();
 const builder = new AgentContextBuilder();
-const open = new AbortController().signal;
+
+function unaborted(): AbortSignal {
+  return new AbortController().signal;
+}
 
 /** A model that gives these answers in turn and remembers what it was asked. */
 function scripted(...answers: (ModelResponse | AssistantMessage | string)[]) {
@@ -110,7 +113,7 @@ test(
       usage: usage(30),
     });
     assertEquals(
-      await compactorOver(model).compact(simple, { signal: open }),
+      await compactorOver(model).compact(simple, { signal: unaborted() }),
       { content: "concise", source: "small-model", usage: usage(30) },
     );
     assertEquals(asked.map(({ llmMessages }) => outline(llmMessages)), [
@@ -119,7 +122,7 @@ test(
 
     const bare = scripted("bare");
     assertEquals(
-      await compactorOver(bare.model).compact(simple, { signal: open }),
+      await compactorOver(bare.model).compact(simple, { signal: unaborted() }),
       { content: "bare", source: "small-model", usage: null },
     );
   },
@@ -129,7 +132,7 @@ test("an answer without content is an error", { case: "SE-E-15" }, async () => {
   for (const content of [null, "", " \n "]) {
     const { model } = scripted(assistantMessage(content));
     const error = await assertRejects(
-      () => compactorOver(model).compact(simple, { signal: open }),
+      () => compactorOver(model).compact(simple, { signal: unaborted() }),
       Error,
       "empty content",
     );
@@ -137,7 +140,7 @@ test("an answer without content is an error", { case: "SE-E-15" }, async () => {
   }
   const { model } = scripted({} as ModelResponse);
   await assertRejects(
-    () => compactorOver(model).compact(simple, { signal: open }),
+    () => compactorOver(model).compact(simple, { signal: unaborted() }),
     Error,
     "no assistant message",
   );
@@ -151,7 +154,7 @@ test("a context builder that builds no context is an error", {
     contextBuilder: () => ["not a context"] as unknown as ContextBuildResult,
   });
   await assertRejects(
-    () => compactor.compact(simple, { signal: open }),
+    () => compactor.compact(simple, { signal: unaborted() }),
     TypeError,
     "contextBuilder",
   );
@@ -236,7 +239,7 @@ test("input that is too large is summarised piece by piece", {
       return builder.build({ messages: messagesToSummarize });
     },
   });
-  const output = await compactor.compact(request, { signal: open });
+  const output = await compactor.compact(request, { signal: unaborted() });
 
   assertEquals(
     output,
@@ -279,7 +282,7 @@ test("the summary so far counts towards the next piece", {
     maxInputTokens: 64,
     estimator: heavy,
   });
-  await compactor.compact(request, { signal: open });
+  await compactor.compact(request, { signal: unaborted() });
   assertEquals(asked.map(({ llmMessages }) => outline(llmMessages)), [
     "u:u1",
     "u:u2",
