@@ -1,18 +1,15 @@
 import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { requireMethods } from "../base/require.ts";
 import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
 import { ToolDefinition } from "./definition.ts";
+import { UnknownToolError } from "./errors.ts";
 import {
   executionContext,
   standaloneContext,
   type ToolDispatchOptions,
   type ToolExecutionContext,
 } from "./execution_context.ts";
-import {
-  BaseHandler,
-  definitionIn,
-  type ToolHandler,
-  uniqueDefinitions,
-} from "./handler.ts";
+import { BaseHandler, type ToolHandler, uniqueDefinitions } from "./handler.ts";
 import type { InferJsonSchema } from "./infer_schema.ts";
 import {
   type InvalidArguments,
@@ -118,6 +115,7 @@ export type ToolInput = DefinedTool | ToolHandler | readonly ToolInput[];
  *
  * @throws {ToolDefinitionError} The name is not usable, or `parameters` cannot
  * be turned into the JSON Schema of an object.
+ * @throws {TypeError} There is no `execute`.
  *
  * @example Add two numbers
  * ```ts
@@ -145,48 +143,35 @@ export function defineTool<
 >(
   options: DefineToolOptions<P, R>,
 ): DefinedTool<ToolArgumentsInput<P>, ToolData<R>> {
-  const { name, description, parameters, effect, strict } = options;
-  const schema = standardSchemaOf(parameters, name);
+  requireMethods("A tool", options, ["execute"]);
+  const { name, description, effect, strict } = options;
+  const schema = standardSchemaOf(options.parameters, name);
+  const parameters = options.jsonSchema ??
+    (schema === undefined
+      ? options.parameters as JsonObject | undefined
+      : jsonSchemaOf(schema, name));
   const definition = new ToolDefinition({
     name,
     description,
-    parameters: options.jsonSchema ??
-      (schema === undefined
-        ? parameters as JsonObject | undefined
-        : jsonSchemaOf(schema, name)),
+    parameters,
     effect,
     strict,
   });
 
-  const run = async (args: unknown, context: ToolExecutionContext) => {
-    let checked = args;
-    if (schema !== undefined) {
-      const result = await schema.validate(args);
-      if (result.issues !== undefined) return refuse(result.issues);
-      checked = result.value;
-    }
+  async function run(args: unknown, context: ToolExecutionContext) {
+    const checked = await schema?.validate(args) ?? { value: args };
+    if (checked.issues !== undefined) return refusal(checked.issues, options);
     const produced = await options.execute(
-      checked as ToolArguments<P>,
+      checked.value as ToolArguments<P>,
       context,
     );
     return isStepOutcome(produced) ? produced : proceed(produced ?? null);
-  };
-  const refuse = (issues: readonly StandardIssue[]) =>
-    invalidArguments(
-      name,
-      issues.map((issue) => ({
-        path: issuePointer(issue),
-        keyword: "schema",
-        message: options.exposeIssueMessages === true
-          ? issue.message
-          : "value is not allowed here",
-      })),
-    );
+  }
 
   return Object.freeze({
     definition,
     toOpenAITool: () => definition.toOpenAITool(),
-    invoke: (args: ToolArgumentsInput<P>, given: ToolDispatchOptions = {}) => {
+    invoke(args: ToolArgumentsInput<P>, given: ToolDispatchOptions = {}) {
       const values = args as Readonly<Record<string, unknown>>;
       const context = standaloneContext(name, values, {
         toolDefinition: definition,
@@ -251,7 +236,9 @@ export class ToolSet extends BaseHandler {
   }
 
   #toolOf(name: string): DefinedTool {
-    return this.#byName.get(definitionIn(this.tools, name).name)!;
+    const tool = this.#byName.get(name);
+    if (tool !== undefined) return tool;
+    throw new UnknownToolError(name, this.#byName.keys());
   }
 }
 
@@ -296,4 +283,19 @@ function requireHandler(value: unknown): ToolHandler {
   throw new TypeError(
     "Every tool must be made by defineTool or be a ToolHandler",
   );
+}
+
+function refusal(
+  issues: readonly StandardIssue[],
+  { name, exposeIssueMessages = false }: {
+    readonly name: string;
+    readonly exposeIssueMessages?: boolean;
+  },
+): StepOutcome<InvalidArguments> {
+  const errors = issues.map((issue) => ({
+    path: issuePointer(issue),
+    keyword: "schema",
+    message: exposeIssueMessages ? issue.message : "value is not allowed here",
+  }));
+  return invalidArguments(name, errors);
 }

@@ -267,6 +267,10 @@ test("a schema must describe an object and say how", () => {
   }
 });
 
+test("a tool must have an implementation", () => {
+  assertThrows(() => defineTool({ name: "t" } as never), TypeError, "execute");
+});
+
 test("the context of a lone call is complete", async () => {
   const tool = defineTool({
     name: "look",
