@@ -5,7 +5,9 @@ import {
   markDerived,
 } from "../base/abort.ts";
 import { EventQueue } from "../base/event_queue.ts";
+import { frozenCopy } from "../base/freeze.ts";
 import type { AgentEvent } from "../events/event.ts";
+import type { AgentMessage } from "../messages/message.ts";
 import { type AgentRunResult, runResult } from "../messages/result.ts";
 import {
   type AgentRequest,
@@ -152,11 +154,17 @@ export function coreRequest(
   return {
     kind: request.kind,
     ...(request.task !== undefined && { task: request.task }),
-    contextMessages: request.contextMessages,
+    contextMessages: request.contextMessages.map(withSource),
     modelOptions: request.modelOptions,
     scope: request.scope,
     steering: operation.steering,
     onClosing: () => operation.closing = true,
     ...parts,
   };
+}
+
+// Messages of context providers name theirs; whatever else is here came from middleware.
+function withSource(message: AgentMessage): AgentMessage {
+  const source = message._ejagent_source ?? "middleware";
+  return frozenCopy({ ...message, _ejagent_source: source });
 }

@@ -1,9 +1,10 @@
 import { withDeadline } from "../base/deadline.ts";
-import { errorText } from "../base/errors.ts";
+import { AgentConfigurationError, errorText } from "../base/errors.ts";
 import { type AgentMessage, userMessage } from "../messages/message.ts";
 import { type AgentRunResult, runResult } from "../messages/result.ts";
 import type { ContextAddition } from "../pipeline/context_provider.ts";
 import type { HistoryRun, RunOutcome } from "../pipeline/history.ts";
+import type { ToolRuntime } from "../tools/runtime.ts";
 import { ProviderPass } from "../pipeline/provider_pass.ts";
 import { ActiveRun, type CoreRequest } from "./active_run.ts";
 import { ContinueRejectedError, conversationRefusal } from "./continuation.ts";
@@ -161,11 +162,9 @@ async function takeAdditions(
   additions: readonly ContextAddition[],
 ): Promise<void> {
   const { config, tools } = run.core;
+  for (const addition of additions) await attach(tools, addition);
   const handlers = additions.flatMap((addition) => addition.handlers);
   const layers = additions.flatMap((addition) => addition.middleware);
-  if (handlers.length > 0 || layers.length > 0) {
-    await tools.attach({ handlers, layers });
-  }
   const instructions = additions.flatMap((addition) => addition.instructions);
   if (handlers.length > 0 && config.handlers.length === 0) {
     instructions.unshift(TOOL_PROTOCOL_PROMPT);
@@ -182,6 +181,24 @@ async function takeAdditions(
       ...additions.map((addition) => addition.options),
     ),
   };
+}
+
+/** Starts what one provider brings along for this run. */
+async function attach(
+  tools: ToolRuntime,
+  { sourceId, handlers, middleware: layers }: ContextAddition,
+): Promise<void> {
+  if (handlers.length === 0 && layers.length === 0) return;
+  try {
+    await tools.attach({ handlers, layers });
+  } catch (error) {
+    throw new AgentConfigurationError(
+      `Context provider "${sourceId}" brings what cannot be used: ${
+        errorText(error)
+      }`,
+      { cause: error },
+    );
+  }
 }
 
 /** Tells everyone whose steering came too late. */
