@@ -1,0 +1,629 @@
+import { AgentCancelledError } from "../../src/base/abort.ts";
+import {
+  JournalReplacedError,
+  SessionArgumentError,
+  SessionConflictError,
+  SessionSerializationError,
+  SessionStorageError,
+  SessionUnsupportedError,
+} from "../../src/session/errors.ts";
+import type { JournalEntry } from "../../src/session/journal.ts";
+import { MemoryJournal } from "../../src/session/memory.ts";
+import { AgentSession } from "../../src/session/session.ts";
+import { sessionToJson } from "../../src/session/session_codec.ts";
+import type {
+  JournalStorageOptions,
+  SessionStorage,
+} from "../../src/session/storage.ts";
+import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
+import {
+  answered,
+  finished,
+  recordRun,
+  recordRuns,
+  s,
+  started,
+} from "../../src/testing/session_drafts.ts";
+import { openFixture } from "../interop/python_journals.ts";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertThrows,
+} from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
+import { test } from "../support/suite.ts";
+import { CountingJournal } from "./counting_journal.ts";
+
+function openStorage(
+  options: JournalStorageOptions = {},
+): { readonly journal: CountingJournal; readonly storage: JournalTreeStorage } {
+  const journal = new CountingJournal();
+  return { journal, storage: new JournalTreeStorage(journal, options) };
+}
+
+test("an append costs one call, however long the journal is", async () => {
+  const { journal, storage } = openStorage();
+  await storage.load(s);
+  for (const count of [1, 10, 100]) {
+    await recordRuns(
+      storage,
+      Array.from({ length: count }, (_, index) => `${count}-${index}`),
+    );
+  }
+  assertEquals([journal.readCount, journal.lineCount], [1, 0]);
+  assertEquals(journal.appendCount, 333);
+});
+
+test("what another program appended is read, and nothing else", async () => {
+  const { journal, storage } = openStorage();
+  await recordRuns(storage, ["r1", "r2", "r3"]);
+  const stranger = new JournalTreeStorage(journal);
+  await recordRun(stranger, "r4");
+  const before = journal.lineCount;
+  assertEquals((await storage.load(s))!.runs.length, 4);
+  assertEquals(journal.lineCount - before, 3);
+  await recordRun(stranger, "r5");
+  const { recordId } = (await stranger.head(s))!;
+  const again = journal.lineCount;
+  await storage.append(started("r6"), { expectedHead: recordId });
+  assertEquals(journal.lineCount - again, 3);
+});
+
+test("a session is read once, and opening it again reads nothing", async () => {
+  const { journal, storage } = openStorage();
+  await recordRuns(storage, ["r1", "r2"]);
+  const reader = new JournalTreeStorage(journal);
+  for (let count = 0; count < 5; count++) {
+    await reader.load(s);
+    await reader.listBranches(s);
+    await reader.head(s);
+  }
+  assertEquals(journal.lineCount, 6);
+});
+
+test("the least recently used sessions leave the memory first", async () => {
+  const { journal, storage } = openStorage({ cachedSessionCount: 2 });
+  for (const sessionId of ["a", "b", "c"]) {
+    await storage.append({ ...started("r1"), sessionId });
+  }
+  journal.lineCount = 0;
+  for (const sessionId of ["c", "b", "a", "b"]) await storage.load(sessionId);
+  assertEquals(journal.lineCount, 1);
+  const forgetful = new JournalTreeStorage(journal, { cachedSessionCount: 0 });
+  journal.lineCount = 0;
+  for (let count = 0; count < 3; count++) await forgetful.load("a");
+  assertEquals(journal.lineCount, 3);
+});
+
+test(
+  "a session in use waits for nobody else",
+  { case: "SE-K-12" },
+  async () => {
+    const { journal, storage } = openStorage();
+    const held = deferred();
+    journal.beforeAppend = ({ line }: JournalEntry) =>
+      line.includes('"session_id":"slow"') ? held.promise : undefined;
+    const slow = storage.append({ ...started("r1"), sessionId: "slow" });
+    await storage.append({ ...started("r1"), sessionId: "quick" });
+    assertEquals(await new JournalTreeStorage(journal).load("slow"), null);
+    held.resolve();
+    assertEquals((await slow).revision, 1);
+  },
+);
+
+test("a call that waits for its turn can be given up", async () => {
+  const { journal, storage } = openStorage();
+  const held = deferred();
+  journal.beforeAppend = () => held.promise;
+  const first = storage.append(started("r1"));
+  const controller = new AbortController();
+  const second = storage.append(answered("r1", 2, "x"), {
+    signal: controller.signal,
+  });
+  controller.abort(new Error("enough"));
+  await assertRejects(() => second, AgentCancelledError, "enough");
+  held.resolve();
+  await first;
+  assertEquals((await storage.records(s)).length, 1);
+});
+
+test("an abort after storing has begun changes nothing", async () => {
+  const { journal, storage } = openStorage();
+  const controller = new AbortController();
+  const stored = new MemoryJournal();
+  journal.append = async (sessionId, entry) => {
+    const answer = await stored.append(sessionId, entry);
+    controller.abort(new Error("too late"));
+    return answer;
+  };
+  const record = await storage.append(started("r1"), {
+    signal: controller.signal,
+  });
+  assertEquals(record.revision, 1);
+});
+
+test("a journal that was replaced is read anew", async () => {
+  const { journal, storage } = openStorage();
+  await recordRuns(storage, ["r1", "r2"]);
+  const { recordId } = (await storage.head(s))!;
+  journal.delete(s);
+  await recordRun(new JournalTreeStorage(journal), "other");
+  assertEquals((await storage.load(s))!.runs.map(({ runId }) => runId), [
+    "other",
+  ]);
+  await assertRejects(
+    () => storage.append(started("r3"), { expectedHead: recordId }),
+    SessionConflictError,
+  );
+  journal.read = () => {
+    throw new JournalReplacedError(s);
+  };
+  await assertRejects(() => storage.load(s), JournalReplacedError);
+});
+
+test("the checkpoint of a long journal is where a new program begins", async () => {
+  const { journal, storage } = openStorage({ checkpointEvery: 30 });
+  for (let number = 0; number < 40; number++) {
+    await recordRun(storage, `r${number}`);
+    await storage.checkpointIfDue(s);
+  }
+  const kinds = (await storage.records(s)).map(({ kind }) => kind);
+  assertEquals(kinds.filter((kind) => kind === "checkpoint").length, 3);
+
+  const reader = new JournalTreeStorage(journal);
+  journal.lineCount = 0;
+  const session = (await reader.load(s))!;
+  assert(journal.lineCount < 60, `${journal.lineCount} lines were read`);
+  assertEquals(sessionToJson(session), sessionToJson((await storage.load(s))!));
+  await recordRun(reader, "next");
+  assertEquals(
+    (await reader.prepareRetry(s, { runId: "r0" })).task,
+    "task of r0",
+  );
+  assertEquals((await storage.load(s))!.runs.length, 41);
+});
+
+test("no checkpoint is written within a run, or where another writer is faster", async () => {
+  const { journal, storage } = openStorage({ checkpointEvery: 1 });
+  await storage.append(started("r1"));
+  assertEquals(await storage.checkpointIfDue(s), null);
+  await storage.append(finished("r1", 3));
+  const stranger = new JournalTreeStorage(journal);
+  journal.beforeAppend = async ({ checkpoint }) => {
+    if (checkpoint) {
+      journal.beforeAppend = () => {};
+      await stranger.append(started("r2"));
+    }
+  };
+  assertEquals(await storage.checkpointIfDue(s), null);
+  assertEquals(await new JournalTreeStorage(journal).checkpointIfDue(s), null);
+});
+
+test("branches that began elsewhere are no matter to who reads main from a checkpoint", async () => {
+  const { journal, storage } = openStorage();
+  await recordRuns(storage, ["r1", "r2"]);
+  await storage.fork(s, { branchId: "side" });
+  await storage.save((await storage.load(s))!);
+  await recordRun(storage, "side-run", "side");
+  await recordRun(storage, "r3");
+  const reader = new JournalTreeStorage(journal);
+  assertEquals((await reader.load(s))!.runs.map(({ runId }) => runId), [
+    "r1",
+    "r2",
+    "r3",
+  ]);
+  await recordRun(reader, "r4");
+  const side = await reader.checkout(s, { branchId: "side" });
+  assertEquals(side!.session.runs.map(({ runId }) => runId), [
+    "r1",
+    "r2",
+    "side-run",
+  ]);
+});
+
+test(
+  "a stale snapshot is refused unless it is meant",
+  { case: "SE-J-11" },
+  async () => {
+    const { storage } = openStorage();
+    await recordRun(storage, "r1");
+    const stale = (await storage.load(s))!;
+    const { recordId } = (await storage.head(s))!;
+    await recordRun(storage, "r2");
+    const error = await assertRejects(
+      () => storage.save(stale),
+      SessionArgumentError,
+      '"r2"',
+    );
+    assertEquals(error.code, "stale_session");
+    await assertRejects(
+      () => storage.save(stale, { expectedHead: recordId }),
+      SessionConflictError,
+    );
+    assertEquals((await storage.records(s)).length, 6);
+    await storage.save(stale, { overwrite: true });
+
+    const { expected, storage: fixture } = openFixture(
+      "checkpoint-stale-overwrite",
+    );
+    const theirs = (await fixture.load(expected.session_id))!;
+    assertEquals(theirs.runs.length, (await storage.load(s))!.runs.length);
+  },
+);
+
+test("a rollback goes back across branches, but only on its own line", {
+  case: "SE-J-02",
+}, async () => {
+  const { expected, storage } = openFixture("branches");
+  const id = expected.session_id;
+  const end = (await storage.records(id)).find(({ kind }) =>
+    kind === "run_finished"
+  )!;
+  const { branch, session } = await storage.rollback(id, {
+    sourceBranch: "nested",
+    toRecordId: end.recordId,
+  });
+  assertEquals([branch.sourceBranchId, session.runs.length], ["nested", 1]);
+  const nested = (await storage.head(id, { branchId: "nested" }))!;
+  const error = await assertRejects(
+    () => storage.rollback(id, { toRecordId: nested.recordId }),
+    SessionArgumentError,
+    "not an ancestor",
+  );
+  assertEquals(error.code, "not_an_ancestor");
+});
+
+test("a retry begins where its run began, and leaves main alone", {
+  case: "SE-J-03",
+}, async () => {
+  const { storage } = openStorage();
+  await recordRuns(storage, ["r1", "r2"]);
+  const before = sessionToJson((await storage.load(s))!);
+  const first = (await storage.prepareRetry(s, { runId: "r1" })).checkout;
+  assertEquals([first.head.parentId, first.branch.baseRecordId], [null, null]);
+  assertEquals([first.session.agentId, first.session.runs], [
+    "contract-agent",
+    [],
+  ]);
+  const later = (await storage.prepareRetry(s, { runId: "r2" })).checkout;
+  assertEquals(later.session.runs.map(({ runId }) => runId), ["r1"]);
+  assertEquals(later.branch.branchId.length, "retry-".length + 12);
+  assertEquals(sessionToJson((await storage.load(s))!), before);
+});
+
+test("a task of parts is retried with its parts", async () => {
+  const { storage } = openStorage();
+  const content = [{
+    type: "image_url",
+    image_url: { url: "data:image/png;base64,AA==" },
+  }] as const;
+  await storage.append({
+    kind: "run_started",
+    sessionId: s,
+    agentId: "a",
+    sequence: 1,
+    data: { run_id: "r1", task: "", content },
+  });
+  assertEquals<unknown>(
+    (await storage.prepareRetry(s, { runId: "r1" })).task,
+    content,
+  );
+});
+
+test("runs without a task of their own cannot be retried, and it is said why", {
+  case: "SE-J-05",
+}, async () => {
+  const reasons: [string, string, string | null][] = [
+    ["retry-continue-run", "continue", "continue_run"],
+    ["checkpoint-only", "task", "inside_checkpoint"],
+  ];
+  for (const [name, intent, reason] of reasons) {
+    const { expected, storage } = openFixture(name);
+    const session = (await storage.load(expected.session_id))!;
+    const { runId } = session.runs.find((run) => run.intent === intent)!;
+    const error = await assertRejects(
+      () => storage.prepareRetry(expected.session_id, { runId }),
+      SessionArgumentError,
+    );
+    assertEquals([error.code, error.reason], ["run_not_retryable", reason]);
+  }
+});
+
+test(
+  "a record is checked out whatever branch is named",
+  { case: "SE-J-07" },
+  async () => {
+    const { expected, storage } = openFixture("branches");
+    const id = expected.session_id;
+    const { recordId } = (await storage.records(id))[1]!;
+    const checkout =
+      (await storage.checkout(id, { branchId: "missing", recordId }))!;
+    assertEquals([checkout.branch.branchId, checkout.branch.headRecordId], [
+      "main",
+      recordId,
+    ]);
+    assertEquals([checkout.head.recordId, checkout.head.revision], [
+      recordId,
+      2,
+    ]);
+    await assertRejects(
+      () => storage.checkout(id, { branchId: " ", recordId }),
+      RangeError,
+    );
+    await assertRejects(
+      () => storage.checkout(id, { recordId: 7 as unknown as string }),
+      TypeError,
+    );
+  },
+);
+
+test("compactions stay on their branch", { case: "SE-J-09" }, async () => {
+  const { expected, storage } = openFixture("tree-with-compaction");
+  const shapes: [string, number, number][] = [["uncompacted", 4, 0], [
+    "compacted",
+    3,
+    1,
+  ], ["main", 5, 1]];
+  for (const [branchId, messageCount, compactionCount] of shapes) {
+    const { session } =
+      (await storage.checkout(expected.session_id, { branchId }))!;
+    assertEquals(
+      [branchId, session.messages.length, session.compactions.length],
+      [branchId, messageCount, compactionCount],
+    );
+  }
+});
+
+test("damage in the middle is named by line and byte, never passed over", {
+  case: ["B64", "B65"],
+}, async () => {
+  const { expected, journal, storage } = openFixture("multi-turn-tools");
+  const lines = new TextDecoder().decode(journal.bytes).split("\n");
+  const before = lines.slice(0, 4).join("\n").length;
+  const offset =
+    new TextEncoder().encode(`${lines.slice(0, 4).join("\n")}\n`).length;
+  assert(offset > before);
+  lines.splice(4, 0, "\u0000".repeat(300));
+  journal.bytes = new TextEncoder().encode(lines.join("\n"));
+  for (
+    const call of [
+      () => storage.load(expected.session_id),
+      () =>
+        storage.append({ ...started("r9"), sessionId: expected.session_id }),
+    ]
+  ) {
+    const error = await assertRejects(
+      call,
+      SessionSerializationError,
+      `line 5, byte ${offset}`,
+    );
+    assertEquals([error.line, error.offset], [5, offset]);
+  }
+});
+
+test("a torn last line is as if it had never been begun", {
+  case: ["B62", "B65"],
+}, async () => {
+  const { expected, journal, storage } = openFixture("torn-tail-partial");
+  const id = expected.session_id;
+  const { runId } = (await storage.load(id))!.runs.at(-1)!;
+  const record = await storage.append({
+    ...finished(runId, 99),
+    sessionId: id,
+    agentId: expected.agent_id,
+  });
+  assertEquals(record.revision, expected.journal.complete_lines + 1);
+  const lines = new TextDecoder().decode(journal.bytes).split("\n");
+  assertEquals(lines.length, expected.journal.complete_lines + 2);
+  assertEquals(JSON.parse(lines.at(-2)!).record_id, record.recordId);
+});
+
+test("a medium that cannot be read or written is named as the cause", async () => {
+  const { journal, storage } = openStorage();
+  journal.beforeRead = () => {
+    throw new Error("the disk is on fire");
+  };
+  const reading = await assertRejects(
+    () => storage.load(s),
+    SessionStorageError,
+    "cannot be read",
+  );
+  assertEquals([(reading.cause as Error).message, reading.retryable], [
+    "the disk is on fire",
+    true,
+  ]);
+
+  const { journal: deaf, storage: writer } = openStorage();
+  await writer.load(s);
+  deaf.beforeAppend = () => {
+    throw new Error("nobody answers");
+  };
+  const writing = await assertRejects(
+    () => writer.append(started("r1")),
+    SessionStorageError,
+  );
+  assertEquals([writing.committed, (writing.cause as Error).message], [
+    "no",
+    "nobody answers",
+  ]);
+  assertEquals(deaf.appendCount, 3);
+
+  deaf.beforeRead = () => {
+    throw new Error("nobody answers here either");
+  };
+  const unknown = await assertRejects(
+    () => writer.append(started("r1")),
+    SessionStorageError,
+  );
+  assertEquals([unknown.committed, unknown.retryable], ["unknown", true]);
+});
+
+test("an append whose outcome the medium does not know is passed on and forgotten", async () => {
+  const { journal, storage } = openStorage();
+  await recordRun(storage, "r1");
+  journal.append = async (sessionId, entry) => {
+    await MemoryJournal.prototype.append.call(journal, sessionId, entry);
+    throw new SessionStorageError("fsync failed", { committed: "unknown" });
+  };
+  const recordId = "0".repeat(32);
+  const error = await assertRejects(
+    () => storage.append(started("r2"), { recordId }),
+    SessionStorageError,
+  );
+  assertEquals(error.committed, "unknown");
+  const stored = await storage.append(started("r2"), { recordId });
+  assertEquals([stored.recordId, stored.revision], [recordId, 4]);
+});
+
+test("a writer that is always too late gives up", async () => {
+  const { journal, storage } = openStorage({
+    clock: {
+      now: () => 0,
+      setTimer: (_ms, fire) => (queueMicrotask(fire), () => {}),
+    },
+  });
+  await storage.append(started("r1"));
+  const racer = new JournalTreeStorage(journal);
+  let count = 0;
+  journal.beforeAppend = async ({ line }) => {
+    if (line.includes("mine")) {
+      await racer.append(answered("r1", 2, `theirs ${count++}`));
+    }
+  };
+  const error = await assertRejects(
+    () => storage.append(answered("r1", 2, "mine")),
+    SessionStorageError,
+    "Too many writers",
+  );
+  assertEquals([count, error.retryable], [16, true]);
+});
+
+test("a storage that can only be read says so", async () => {
+  const archive = new MemoryJournal();
+  Object.assign(archive, {
+    capabilities: { ...archive.capabilities, conditionalAppend: "none" },
+  });
+  const storage = new JournalTreeStorage(archive);
+  assertEquals(await storage.load(s), null);
+  await assertRejects(
+    () => storage.append(started("r1")),
+    SessionUnsupportedError,
+  );
+  await assertRejects(
+    () => storage.save(new AgentSession(s)),
+    SessionUnsupportedError,
+  );
+});
+
+test("wrong arguments are named before anything is done", async () => {
+  const { journal, storage } = openStorage();
+  await assertRejects(
+    () => storage.load(7 as unknown as string),
+    TypeError,
+    "sessionId",
+  );
+  await assertRejects(
+    () => storage.load(" \u0085"),
+    RangeError,
+    "sessionId must not be blank",
+  );
+  await assertRejects(
+    () => storage.head(s, { branchId: "" }),
+    RangeError,
+    "branchId",
+  );
+  await assertRejects(
+    () => storage.rollback(s, { toRecordId: " " }),
+    RangeError,
+    "toRecordId",
+  );
+  await assertRejects(
+    () => storage.prepareRetry(s, { runId: "" }),
+    RangeError,
+    "runId",
+  );
+  await assertRejects(
+    () => storage.save({} as AgentSession),
+    TypeError,
+    "AgentSession",
+  );
+  await assertRejects(
+    () => storage.append({ ...started("r1"), kind: "run_paused" } as never),
+    TypeError,
+    "kind must be one of",
+  );
+  await assertRejects(
+    () => storage.append({ ...started("r1"), sequence: 1.5 }),
+    TypeError,
+    "sequence",
+  );
+  assertEquals([journal.readCount, journal.appendCount], [0, 0]);
+  assertThrows(
+    () => new JournalTreeStorage({} as MemoryJournal),
+    TypeError,
+    "backend",
+  );
+  assertThrows(
+    () => new JournalTreeStorage(journal, { cachedSessionCount: -1 }),
+    RangeError,
+  );
+  assertThrows(
+    () => new JournalTreeStorage(journal, { checkpointEvery: 0 }),
+    RangeError,
+  );
+});
+
+test("mutating what a storage gave or took changes nothing that is stored", {
+  case: "SE-G-08",
+}, async () => {
+  const { storage } = openStorage();
+  const mine = new AgentSession(s, "contract-agent");
+  mine.beginContinue({ runId: "r1", sequence: 1 });
+  await storage.save(mine);
+  const [one, two] = [(await storage.load(s))!, (await storage.load(s))!];
+  mine.appendMessage({ runId: "r1", sequence: 2 }, {
+    role: "user",
+    content: "mine",
+  });
+  one.appendMessage({ runId: "r1", sequence: 2 }, {
+    role: "user",
+    content: "one",
+  });
+  assertEquals([two.messages, (await storage.load(s))!.messages], [[], []]);
+});
+
+test("rounded integers are reported once and listed by the session", async () => {
+  const warnings: string[] = [];
+  const { expected, journal } = openFixture("structured-values");
+  const storage = new JournalTreeStorage(journal, {
+    logger: { warn: (text) => warnings.push(text) },
+  });
+  const session = (await storage.load(expected.session_id))!;
+  assertEquals(session.lossyNumbers, [
+    "1000000000000000000000000000000",
+    "9223372036854775809",
+  ]);
+  assertEquals(warnings, [
+    "The journal holds integers that were rounded when read",
+  ]);
+  assertEquals(
+    (await openFixture("plain-run").storage.load("plain-run"))!.lossyNumbers,
+    [],
+  );
+});
+
+test("closing a storage closes its medium once", async () => {
+  const closed: string[] = [];
+  const journal: MemoryJournal & { close?: () => Promise<void> } =
+    new MemoryJournal();
+  journal.close = async () => {
+    await Promise.resolve();
+    closed.push("closed");
+  };
+  const storage: SessionStorage & AsyncDisposable = new JournalTreeStorage(
+    journal,
+  );
+  await storage[Symbol.asyncDispose]();
+  assertEquals(closed, ["closed"]);
+});
