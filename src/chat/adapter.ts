@@ -24,12 +24,11 @@ import {
   type ModelConfig,
   type ModelConfigInput,
 } from "./config.ts";
-import { type ChatEndpoint, chatEndpoint } from "./endpoint.ts";
+import { chatEndpoint } from "./endpoint.ts";
 import {
   emptyAnswer,
   incompleteAnswer,
   notStartedError,
-  type Operation,
   providerError,
   toModelError,
 } from "./errors.ts";
@@ -37,11 +36,8 @@ import { Exchange } from "./exchange.ts";
 import { bodyMembers } from "./model_options.ts";
 import { parsePayload, PayloadReader } from "./payloads.ts";
 import { readRefusal } from "./refusal.ts";
-import {
-  type ChatRequest,
-  type ChatTransport,
-  fetchTransport,
-} from "./transport.ts";
+import { type RequestForm, streamingForm, wholeForm } from "./request_form.ts";
+import { type ChatTransport, fetchTransport } from "./transport.ts";
 
 /** Options of {@linkcode ChatModelAdapter}. */
 export interface ChatModelOptions {
@@ -100,10 +96,11 @@ export class ChatModelAdapter implements ModelAdapter {
   /** The habits of the server that are in force. */
   readonly compat: ChatCompat;
   readonly #config: ModelConfig;
-  readonly #endpoint: ChatEndpoint;
-  readonly #transport: ChatTransport;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #url: string;
+  readonly #streaming: RequestForm;
+  readonly #whole: RequestForm;
   readonly #bodies: BodyWriter;
+  readonly #transport: ChatTransport;
   readonly #clock: Clock;
   readonly #ids: IdSource;
   readonly #logger: Logger;
@@ -116,19 +113,24 @@ export class ChatModelAdapter implements ModelAdapter {
    * @throws {TypeError} A member of the configuration or of `compat` has the wrong type.
    * @throws {RangeError} A value is out of range, or `baseUrl` is no http address.
    */
-  constructor(config: ModelConfigInput, options: ChatModelOptions = {}) {
-    this.#config = createModelConfig(config);
-    this.#endpoint = chatEndpoint(this.#config.baseUrl);
-    const { hostname, baseUrl } = this.#endpoint;
-    this.compat = completeCompat(hostname, options.compat ?? {});
+  constructor(input: ModelConfigInput, options: ChatModelOptions = {}) {
+    const config = createModelConfig(input);
+    const endpoint = chatEndpoint(config.baseUrl);
+    const { hostname, baseUrl, url } = endpoint;
+    const compat = completeCompat(hostname, options.compat ?? {});
+    const { headers = {} } = options;
+    this.compat = compat;
     this.target = Object.freeze({
       provider: providerOf(hostname),
-      model: this.#config.model,
+      model: config.model,
       baseUrl,
     });
+    this.#config = config;
+    this.#url = url;
+    this.#streaming = streamingForm({ config, endpoint, compat, headers });
+    this.#whole = wholeForm({ config, endpoint, compat, headers });
+    this.#bodies = new BodyWriter(compat);
     this.#transport = options.transport ?? fetchTransport();
-    this.#headers = headersOf(this.#config, options.headers ?? {});
-    this.#bodies = new BodyWriter(this.compat);
     this.#clock = options.clock ?? systemClock;
     this.#ids = options.ids ?? randomIds;
     this.#logger = options.logger ?? consoleLogger;
@@ -159,12 +161,12 @@ export class ChatModelAdapter implements ModelAdapter {
     context: ContextBuildResult,
     call: ModelCall,
   ): Promise<ModelResponse> {
-    for await (const event of this.#ask(context, call, false)) {
+    for await (const event of this.#ask(context, call, this.#whole)) {
       if (event.kind !== "completed") continue;
       const { message, usage = null, finishReason = null } = event;
       return { message, usage, finishReason };
     }
-    throw incompleteAnswer(this.#operation(false), false);
+    throw incompleteAnswer(this.#whole.operation, false);
   }
 
   /** Asks and yields the answer as it comes. @throws {ModelProviderError} The request failed. */
@@ -172,48 +174,45 @@ export class ChatModelAdapter implements ModelAdapter {
     context: ContextBuildResult,
     call: ModelCall,
   ): AsyncGenerator<ModelStreamEvent, void, void> {
-    return this.#ask(context, call, true);
+    return this.#ask(context, call, this.#streaming);
   }
 
   async *#ask(
     context: ContextBuildResult,
     call: ModelCall,
-    streaming: boolean,
+    form: RequestForm,
   ): AsyncGenerator<ModelStreamEvent, void, void> {
     if (this.#users === 0) throw notStartedError();
-    call.signal.throwIfAborted();
-    const operation = this.#operation(streaming);
-    const exchange = new Exchange({
-      signal: call.signal,
-      clock: this.#clock,
-      operation,
-    });
+    const { signal } = call;
+    signal.throwIfAborted();
+    const { operation, headers } = form;
+    const body = this.#body(context, call, form);
+    const clock = this.#clock;
+    const exchange = new Exchange({ signal, clock, operation });
     const payloads = new PayloadReader(operation);
     const answer = new AnswerAssembler({
       operation,
       compat: this.compat,
       ids: this.#ids,
       logger: this.#logger,
-      now: this.#clock.now(),
+      now: clock.now(),
     });
     const deltas: ModelDelta[] = [];
     try {
-      const request = this.#request(context, call, streaming, exchange.signal);
-      const response = await exchange.open(() => this.#transport.send(request));
+      const response = await exchange.open((signal) =>
+        this.#transport.send({ url: this.#url, headers, body, signal })
+      );
       if (!response.ok) {
         throw providerError(operation, {
           status: response.status,
           headers: response.headers,
-          body: await readRefusal(exchange, call.signal),
-          now: this.#clock.now(),
+          body: await readRefusal(exchange, signal),
+          now: clock.now(),
         });
       }
       for (let ended = false; !ended;) {
         const bytes = await exchange.read();
-        const texts = bytes === undefined
-          ? payloads.end()
-          : payloads.push(bytes);
-        for (const text of texts) {
+        for (const text of payloads.push(bytes)) {
           answer.push(parsePayload(text, operation), deltas);
           for (const delta of deltas) yield delta;
           deltas.length = 0;
@@ -222,17 +221,17 @@ export class ChatModelAdapter implements ModelAdapter {
       }
       answer.flush(deltas);
       for (const delta of deltas) yield delta;
-      call.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (payloads.isEmpty) throw emptyAnswer(operation);
       yield answer.completed(payloads);
     } catch (error) {
-      call.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (error instanceof ModelProviderError) throw error;
       exchange.throwIfInterrupted();
       throw toModelError(operation, error, {
         answering: exchange.answering,
         started: answer.started,
-        now: this.#clock.now(),
+        now: clock.now(),
       });
     } finally {
       if (payloads.done) await exchange.drain();
@@ -240,61 +239,15 @@ export class ChatModelAdapter implements ModelAdapter {
     }
   }
 
-  #request(
-    context: ContextBuildResult,
-    call: ModelCall,
-    streaming: boolean,
-    signal: AbortSignal,
-  ): ChatRequest {
-    const { model, temperature, includeUsage } = this.#config;
-    const { llmMessages, tools } = context;
-    const body = this.#bodies.write(llmMessages, tools, {
-      model,
-      ...bodyMembers(temperature, call.options ?? {}, tools.length > 0),
-      ...(streaming && { stream: true }),
-      ...(streaming && includeUsage &&
-        { stream_options: { include_usage: true } }),
+  #body(
+    { llmMessages, tools }: ContextBuildResult,
+    { options = {} }: ModelCall,
+    { members }: RequestForm,
+  ): Uint8Array<ArrayBuffer> {
+    const { temperature } = this.#config;
+    return this.#bodies.write(llmMessages, tools, {
+      ...members,
+      ...bodyMembers(temperature, options, tools.length > 0),
     });
-    const accept = streaming ? "text/event-stream" : "application/json";
-    return {
-      url: this.#endpoint.url,
-      headers: { accept, ...this.#headers },
-      body,
-      signal,
-    };
   }
-
-  #operation(streaming: boolean): Operation {
-    const { model, timeoutMs, apiKey } = this.#config;
-    const { baseUrl, query } = this.#endpoint;
-    return {
-      name: streaming ? "Chat completion stream" : "Chat completion",
-      baseUrl,
-      model,
-      timeoutMs,
-      secrets: [apiKey, query, ...Object.values(this.#headers)].filter(
-        isWorthHiding,
-      ),
-      emptyBodyMeansOverflow: this.compat.emptyBodyMeansOverflow,
-    };
-  }
-}
-
-function headersOf(
-  config: ModelConfig,
-  more: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    authorization: `Bearer ${config.apiKey}`,
-  };
-  for (const [name, value] of Object.entries(more)) {
-    headers[name.toLowerCase()] = value;
-  }
-  return Object.freeze(headers);
-}
-
-// Shorter ones are placeholders, and hiding them would tear words apart.
-function isWorthHiding(text: string): boolean {
-  return text.length >= 8;
 }

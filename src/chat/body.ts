@@ -9,6 +9,8 @@ import {
 } from "./wire_message.ts";
 
 const encoder = new TextEncoder();
+const opening = encoder.encode('{"messages":[');
+const firstBytes = 1024;
 
 /**
  * Writes request bodies.
@@ -78,12 +80,12 @@ class WrittenMessages {
   readonly #carriers: number[] = [];
   #style: WireStyle;
   #lastUser = -1;
-  #bytes = encoder.encode('{"messages":[');
-  readonly #start = this.#bytes.length;
+  #bytes = new Uint8Array(firstBytes);
 
   constructor(compat: ChatCompat) {
     this.#compat = compat;
     this.#style = styleOf(compat);
+    this.#bytes.set(opening);
   }
 
   /** A body of these messages and the tail; a copy that nobody else holds. */
@@ -112,7 +114,7 @@ class WrittenMessages {
   }
 
   get #length(): number {
-    return this.#ends.at(-1) ?? this.#start;
+    return this.#ends.at(-1) ?? opening.length;
   }
 
   /** How many of the first messages are written as they have to be written now. */

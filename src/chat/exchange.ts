@@ -40,20 +40,23 @@ export class Exchange {
     );
   }
 
-  /** For the transport; aborts with the caller's signal and when a wait took too long. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** True once the response is there. */
   get answering(): boolean {
     return this.#answering;
   }
 
-  /** Waits for the response. */
-  async open(send: () => Promise<Response>): Promise<Response> {
+  /**
+   * Waits for the response.
+   *
+   * @param send Gets a signal that aborts with the caller's and when a wait
+   * took too long.
+   */
+  async open(
+    send: (signal: AbortSignal) => Promise<Response>,
+  ): Promise<Response> {
+    const { signal } = this.#controller;
     this.#beginWait();
-    const response = await untilAborted(send(), this.signal);
+    const response = await untilAborted(send(signal), signal);
     this.#waitingSince = undefined;
     this.#answering = true;
     this.#reader = response.body?.getReader();
@@ -78,7 +81,7 @@ export class Exchange {
    */
   async drain(): Promise<void> {
     const reader = this.#reader;
-    if (reader === undefined || this.signal.aborted) return;
+    if (reader === undefined || this.#controller.signal.aborted) return;
     const stopTimer = this.#limits.clock.setTimer(
       restMs,
       () => detach(reader.cancel()),

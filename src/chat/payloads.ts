@@ -36,16 +36,15 @@ export class PayloadReader {
   }
 
   /**
-   * The texts that this piece completes, in order.
+   * The texts that a piece completes, in order.
    *
+   * @param bytes The next piece; undefined for the end of the body.
    * @throws {ModelProviderError} If the body is a web page.
    */
-  push(bytes: Uint8Array): readonly string[] {
-    return this.#take(this.#decoder.decode(bytes, { stream: true }));
-  }
-
-  /** The texts that the end of the body completes. */
-  end(): readonly string[] {
+  push(bytes: Uint8Array | undefined): readonly string[] {
+    if (bytes !== undefined) {
+      return this.#take(this.#decoder.decode(bytes, { stream: true }));
+    }
     const texts = this.#take(this.#decoder.decode());
     if (this.#form === "document") return [this.#document];
     return [...texts, ...this.#payloads(this.#events.end())];

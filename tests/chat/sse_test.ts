@@ -62,14 +62,14 @@ test("keep-alives are no payloads and nothing counts behind the end", () => {
     'data:\n\ndata: \n\ndata: : ping\n\ndata: {"a":1}\n\ndata: [DONE] \n\ndata: {"b":1}\n\n';
   assertEquals(reader.push(bytesOf(text)), ['{"a":1}']);
   assert(reader.done);
-  assertEquals(reader.end(), []);
+  assertEquals(reader.push(undefined), []);
 });
 
 test("a body that begins with a brace is one document", () => {
   const reader = new PayloadReader(operation);
   assertEquals(reader.push(bytesOf('\ufeff \n{"a":')), []);
   assertEquals(reader.push(bytesOf("1}")), []);
-  assertEquals(reader.end(), ['{"a":1}']);
+  assertEquals(reader.push(undefined), ['{"a":1}']);
   assert(reader.isDocument && !reader.isEmpty);
 });
 
@@ -142,7 +142,10 @@ function eventsIn(pieces: readonly string[]): readonly string[] {
 
 function payloadsIn(pieces: readonly Uint8Array[]): readonly string[] {
   const reader = new PayloadReader(operation);
-  return [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];
+  return [
+    ...pieces.flatMap((piece) => reader.push(piece)),
+    ...reader.push(undefined),
+  ];
 }
 
 /** What the format says, in the plainest words: all lines first, then all events. */
