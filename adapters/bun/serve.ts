@@ -19,6 +19,8 @@ interface BunRuntime {
 /**
  * Serves a handler over HTTP with `Bun.serve`.
  *
+ * Bun sends the headers of a response together with the first bytes of its body.
+ *
  * @example Serve and stop
  * ```ts ignore
  * import { serve } from "@ejagent/core/bun";
