@@ -81,7 +81,8 @@ const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Integers of a JSON text that no number of JavaScript holds, as they are written there. */
 export function lossyNumbersOf(text: string): readonly string[] {
-  if (!/\d{16}/.test(text)) return [];
+  // Only a number begins behind one of these; ids of many digits are no reason to look closer.
+  if (!/(?:^|[:,[\s])-?\d{16}/.test(text)) return [];
   return (text.match(literals) ?? []).filter((literal) =>
     /^-?\d{16,}$/.test(literal) && BigInt(literal) !== BigInt(Number(literal))
   );
