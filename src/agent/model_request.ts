@@ -16,6 +16,7 @@ import {
   streamOf,
 } from "../model/fold.ts";
 import { composeModelLayers } from "../model/layer.ts";
+import { AgentPipelineError } from "../pipeline/middleware.ts";
 import type { ActiveRun } from "./active_run.ts";
 
 /** Events of an adapter, which yields the response last, or of middleware, which returns it. */
@@ -75,6 +76,7 @@ function requestOf(
 class Reading {
   readonly #run: ActiveRun;
   #iterator: AnswerIterator | undefined;
+  #asked = false;
   /** True once a delta was shown. */
   started = false;
 
@@ -89,11 +91,8 @@ class Reading {
       ...this.#run.additions.modelLayers,
     ];
     if (layers.length === 0) return this.#askAdapter(request);
-    const ask = composeModelLayers(
-      layers,
-      (inner) => adapterStream(this.#run, inner),
-    );
-    return this.#read(ask(request));
+    const ask = composeModelLayers(layers, (inner) => this.#askAgain(inner));
+    return this.#read(withoutEmptyDeltas(ask(request)));
   }
 
   /** Ends the reading without waiting. */
@@ -114,6 +113,17 @@ class Reading {
       usage.requestFailed(error, this.started);
       throw error;
     }
+  }
+
+  // Middleware may ask several times, but not after the reader has seen parts of an answer.
+  #askAgain(request: ModelRequest): ModelStream {
+    if (this.#asked && this.started) {
+      throw new AgentPipelineError(
+        "next() was called again after deltas of an earlier answer had been shown",
+      );
+    }
+    this.#asked = true;
+    return adapterStream(this.#run, request);
   }
 
   async #read(iterator: AnswerIterator): Promise<ModelResponseCompleted> {
@@ -163,6 +173,15 @@ async function* adapterStream(
     throw error;
   }
   throw incompleteStream();
+}
+
+/** Middleware may produce deltas that say nothing; nobody needs to see them. */
+async function* withoutEmptyDeltas(stream: ModelStream): ModelStream {
+  for (;;) {
+    const step = await stream.next();
+    if (step.done) return step.value;
+    if (step.value.delta !== "") yield step.value;
+  }
 }
 
 /** Marks an overflow that came after visible output; nothing can be tried again then. */

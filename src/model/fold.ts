@@ -43,9 +43,11 @@ function asResponse(response: ModelResponse | AssistantMessage): ModelResponse {
 
 /** A delta that observers may see. @throws {ModelProtocolError} For anything else. */
 export function requireDelta(event: ModelStreamEvent): ModelDelta {
-  if (event.kind !== "text_delta" && event.kind !== "thinking_delta") {
+  if (event?.kind !== "text_delta" && event?.kind !== "thinking_delta") {
     throw new ModelProtocolError(
-      `The model stream yielded an unknown event kind: ${String(event.kind)}`,
+      `The model stream yielded an unknown event kind: ${
+        String((event as ModelStreamEvent | undefined)?.kind)
+      }`,
     );
   }
   if (typeof event.delta !== "string" || event.delta === "") {
