@@ -48,7 +48,7 @@ const agent = new Agent({
 
 const result = await agent.run("How many apples are left?");
 console.log(result.output ?? result.error);
-console.log(`${result.turns} turns, ${result.stopReason}`);
+console.log(`turns: ${result.turns}, stop reason: ${result.stopReason}`);
 
 await agent.shutdown();
 await provider.close();

@@ -7,6 +7,7 @@
  * @module
  */
 
+import process from "node:process";
 import { Agent, type AgentEvent, defineTool } from "@ejagent/core";
 import {
   calls,
@@ -82,6 +83,10 @@ for (const [index, chapter] of chapters.entries()) {
   console.log(`\n${paint.bold(`${index + 1}. ${chapter.title}`)}`);
   console.log(paint.dim(chapter.about));
   await chapter.play(agent);
+  if (!agent.state.lastRunResult?.succeeded) {
+    process.exitCode = 1;
+    break;
+  }
 }
 await agent.shutdown();
 await provider.close();
@@ -129,13 +134,13 @@ function resultOf({ result }: EventOf<"tool_completed">): string {
 
 function summaryOf({ result }: EventOf<"agent_finished">): string {
   const { usage, turns, status, error } = result;
+  const indent = " ".repeat(8);
+  if (error !== null) return `${indent}${status}: ${error}`;
   const tokens = usage.complete
     ? `${usage.inputTokens} tokens read, ${usage.outputTokens} written`
     : "the provider did not count the tokens";
-  const ending = error === null ? status : `${status}: ${error}`;
-  return `        ${ending} after ${
-    turns === 1 ? "one turn" : `${turns} turns`
-  }; ${tokens}`;
+  const length = turns === 1 ? "one turn" : `${turns} turns`;
+  return `${indent}${status} after ${length}; ${tokens}`;
 }
 
 function isPrime(n: number): boolean {

@@ -52,7 +52,7 @@ test("the stateful chat remembers", hosts, async () => {
 test("the custom tool is called before the answer", hosts, async () => {
   assertEquals(await outputOf("02_custom_tool"), [
     "There are 12 apples left.",
-    "2 turns, text_response",
+    "turns: 2, stop reason: text_response",
   ]);
 });
 
