@@ -174,7 +174,8 @@ function cutInsideTurn(
     position >= turn && !isBarrier(message)
   );
   const opening = history[head]?.role === "user" ? head : null;
-  for (let cut = history.length - 1; cut > (opening ?? turn - 1) + 1; cut--) {
+  const firstSummarized = opening === null ? head : opening + 1;
+  for (let cut = history.length - 1; cut > firstSummarized; cut--) {
     const enough =
       tokensBetween(cut, history.length) >= options.keepRecentTokens;
     if (enough && safe[cut] && history[cut]!.role === "assistant") {

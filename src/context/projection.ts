@@ -160,8 +160,9 @@ export function visibleForm(message: AgentMessage): AgentMessage {
 
 function visibleCopy(message: AgentMessage): AgentMessage {
   const visible: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(message)) {
-    if (!isInternalKey(key)) setOwn(visible, key, wellFormed(value));
+  for (const key in message) {
+    if (isInternalKey(key)) continue;
+    setOwn(visible, key, wellFormed(Reflect.get(message, key)));
   }
   return deepFreeze(visible as unknown as AgentMessage);
 }
