@@ -16,6 +16,7 @@ import type {
   ModelTarget,
 } from "../model/adapter.ts";
 import { ModelProviderError } from "../model/errors.ts";
+import { emptyAnswer, incompleteAnswer } from "./answer_errors.ts";
 import { AnswerAssembler } from "./assemble.ts";
 import { BodyWriter } from "./body.ts";
 import { type ChatCompat, completeCompat, providerOf } from "./compat.ts";
@@ -25,13 +26,7 @@ import {
   type ModelConfigInput,
 } from "./config.ts";
 import { chatEndpoint } from "./endpoint.ts";
-import {
-  emptyAnswer,
-  incompleteAnswer,
-  notStartedError,
-  providerError,
-  toModelError,
-} from "./errors.ts";
+import { notStartedError, providerError, toModelError } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import { bodyMembers } from "./model_options.ts";
 import { parsePayload, PayloadReader } from "./payloads.ts";

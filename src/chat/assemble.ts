@@ -3,14 +3,13 @@ import type { IdSource, Logger } from "../base/ports.ts";
 import type { ModelUsage } from "../messages/usage.ts";
 import type { ModelDelta, ModelResponseCompleted } from "../model/adapter.ts";
 import type { ModelProviderError } from "../model/errors.ts";
-import type { ChatCompat } from "./compat.ts";
 import {
   choicelessAnswer,
   incompleteAnswer,
   namelessCall,
-  type Operation,
-  providerError,
-} from "./errors.ts";
+} from "./answer_errors.ts";
+import type { ChatCompat } from "./compat.ts";
+import { type Operation, providerError } from "./errors.ts";
 import { ReasoningCollector, textParts } from "./reasoning.ts";
 import { ThinkTagReader } from "./think_tags.ts";
 import { ToolCallAssembler } from "./tool_calls.ts";

@@ -9,8 +9,6 @@ export interface ProviderVerdict {
   readonly codes: readonly string[];
   /** What the provider wrote for people; may be empty. */
   readonly text: string;
-  /** True if there was no body at all. */
-  readonly empty: boolean;
 }
 
 const overflowCodes: ReadonlySet<string> = new Set([
@@ -100,7 +98,6 @@ export function verdictOf(
     status: status ?? named,
     codes,
     text: [...new Set(texts)].filter((text) => text !== "").join(": "),
-    empty: body === undefined || body === "",
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import {
   classify,
   exceedsLimitAlone,
+  type ProviderVerdict,
   verdictOf,
   waitingHelps,
 } from "./classify.ts";
@@ -56,13 +57,7 @@ export function providerError(
   const kind = isUnexplainedOverflow(operation, failure)
     ? "context_overflow"
     : classify(verdict);
-  const said = quote(operation, verdict.text);
-  const status = verdict.status === undefined
-    ? ""
-    : ` with status ${verdict.status}`;
-  const message = `${operation.name} failed${status}${
-    said === "" ? "" : `: ${said}`
-  }`;
+  const message = describe(operation, verdict);
   const options: ModelErrorOptions = {
     ...(verdict.status !== undefined && { status: verdict.status }),
     ...(failure.cause !== undefined && { cause: failure.cause }),
@@ -162,63 +157,13 @@ export function notStartedError(): ModelProviderError {
   );
 }
 
-/** The error for a web page in place of an answer. */
-export function pageAnswer(operation: Operation): ModelProviderError {
-  return new ModelProviderError(
-    `${operation.name} got a web page instead of an answer; check that ${operation.baseUrl} ` +
-      "is the base address of an OpenAI-compatible API, which mostly ends in /v1",
-  );
-}
-
-/** The error for data that is not JSON. */
-export function malformedAnswer(
-  operation: Operation,
-  cause: unknown,
-): ModelProviderError {
-  return new ModelProviderError(`${operation.name} got data that is not JSON`, {
-    cause,
-  });
-}
-
-/** The error for a body without a single byte. */
-export function emptyAnswer(operation: Operation): ModelProviderError {
-  return new ModelProviderError(
-    `${operation.name} got an empty body; check that ${operation.baseUrl} ` +
-      "is the base address of an OpenAI-compatible API",
-    { retryable: true },
-  );
-}
-
-/** The error for a document in which no choice can be found. */
-export function choicelessAnswer(operation: Operation): ModelProviderError {
-  return new ModelProviderError(
-    `${operation.name} got an answer without choices`,
-  );
-}
-
-/**
- * The error for an answer without a finish reason.
- *
- * @param done True if the provider said that it was done: then a second try would end alike.
- */
-export function incompleteAnswer(
-  operation: Operation,
-  done: boolean,
-): ModelProviderError {
-  return new ModelProviderError(
-    done
-      ? `${operation.name} ended without a finish reason; ` +
-        "set compat.acceptMissingFinish if the server never sends one"
-      : `${operation.name} is incomplete: it broke off before a finish reason`,
-    { retryable: !done },
-  );
-}
-
-/** The error for a call that can never be run. */
-export function namelessCall(operation: Operation): ModelProviderError {
-  return new ModelProviderError(
-    `${operation.name} holds a tool call without a name`,
-  );
+function describe(operation: Operation, verdict: ProviderVerdict): string {
+  const { status, text } = verdict;
+  const failed = status === undefined
+    ? `${operation.name} failed`
+    : `${operation.name} failed with status ${status}`;
+  const said = quote(operation, text);
+  return said === "" ? failed : `${failed}: ${said}`;
 }
 
 /** Providers say this much at most in one of our messages. */

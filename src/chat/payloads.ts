@@ -1,4 +1,5 @@
-import { malformedAnswer, type Operation, pageAnswer } from "./errors.ts";
+import { malformedAnswer, pageAnswer } from "./answer_errors.ts";
+import type { Operation } from "./errors.ts";
 import { EventSplitter } from "./sse.ts";
 
 /**
