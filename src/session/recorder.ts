@@ -1,6 +1,6 @@
 import { Gate } from "../base/gate.ts";
 import { type IdSource, randomIds } from "../base/ports.ts";
-import { requireMethods } from "../base/require.ts";
+import { requireBoolean, requireMethods } from "../base/require.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { AgentEventSink } from "../events/sink.ts";
 import type { ModelToolCall } from "../messages/tool.ts";
@@ -116,10 +116,10 @@ export class SessionRecorder implements AgentEventSink {
     this.storage = storage;
     this.sessionId = requireSessionId(options.sessionId);
     this.branchId = requireBranchId(options.branchId);
-    this.required = options.required ?? true;
+    this.required = requireBoolean("required", options.required ?? true);
     this.#marksStart = typeof journalToolStarts === "function"
       ? journalToolStarts
-      : () => journalToolStarts;
+      : always(requireBoolean("journalToolStarts", journalToolStarts));
     this.#onFailure = options.onFailure;
     this.#ids = options.ids ?? randomIds;
     if (this.branchId !== DEFAULT_SESSION_BRANCH && !isTreeStorage(storage)) {
@@ -277,4 +277,8 @@ export class SessionRecorder implements AgentEventSink {
     const session = await this.storage.load(this.sessionId);
     return session === null ? emptyState(this.sessionId) : stateOf(session);
   }
+}
+
+function always(answer: boolean): () => boolean {
+  return () => answer;
 }

@@ -1,0 +1,157 @@
+import {
+  SessionConflictError,
+  SessionSerializationError,
+} from "../../src/session/errors.ts";
+import { exportJournal, importJournal } from "../../src/session/export.ts";
+import { MemorySessionStorage } from "../../src/session/memory.ts";
+import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
+import { recordRun, recordRuns, s } from "../../src/testing/session_drafts.ts";
+import {
+  ByteJournal,
+  journalFixtures,
+  openFixture,
+  textOf,
+} from "../interop/python_journals.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
+import { base64Bytes } from "../support/fixtures.ts";
+import { test } from "../support/suite.ts";
+import { CountingJournal } from "./counting_journal.ts";
+
+async function textFrom(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>)
+    .text();
+}
+
+function streamOf(
+  ...parts: readonly (string | Uint8Array)[]
+): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder();
+  return new ReadableStream({
+    start(controller) {
+      for (const part of parts) {
+        controller.enqueue(typeof part === "string" ? utf8.encode(part) : part);
+      }
+      controller.close();
+    },
+  });
+}
+
+test("every journal of another implementation leaves as it came", {
+  case: "SE-N-08",
+}, async () => {
+  for (
+    const { case: name, session_id: id, bytes, read, journal }
+      of journalFixtures
+  ) {
+    if (!read.ok || journal.complete_lines === 0) continue;
+    const committed = base64Bytes(bytes).slice(0, journal.committed_bytes);
+    const storage = new MemorySessionStorage({ logger: { warn() {} } });
+    const imported = await importJournal(storage, streamOf(base64Bytes(bytes)));
+    assertEquals(imported.recordCount, journal.complete_lines, name);
+    assertEquals(
+      await textFrom(exportJournal(storage, id)),
+      textOf(committed),
+      name,
+    );
+  }
+});
+
+test("a session that does not exist is an empty journal", async () => {
+  const storage = new MemorySessionStorage();
+  assertEquals(await textFrom(exportJournal(storage, s)), "");
+  await assertRejects(
+    () => importJournal(storage, streamOf()),
+    SessionSerializationError,
+    "no record",
+  );
+  await assertRejects(
+    () => importJournal(storage, streamOf("torn")),
+    SessionSerializationError,
+  );
+});
+
+test("an export reads no faster than its reader", async () => {
+  const journal = new CountingJournal();
+  await recordRun(new JournalTreeStorage(journal), "r1");
+  journal.readCount = 0;
+  const stream = exportJournal({ backend: journal }, s);
+  assertEquals(journal.readCount, 0);
+  const reader = stream.getReader();
+  await reader.read();
+  await reader.cancel();
+  assertEquals([journal.readCount, journal.lineCount], [1, 3]);
+});
+
+test("an import that was interrupted goes on where it stopped", async () => {
+  const source = new MemorySessionStorage();
+  await recordRuns(source, ["r1", "r2"]);
+  const whole = await textFrom(exportJournal(source, s));
+  const begun = whole.split("\n").slice(0, 2).join("\n") + "\n";
+  const target = new MemorySessionStorage();
+  await importJournal(target, streamOf(begun));
+  const { recordCount } = await importJournal(target, streamOf(whole));
+  assertEquals(recordCount, 6);
+  assertEquals(await textFrom(exportJournal(target, s)), whole);
+  await importJournal(target, streamOf(whole));
+});
+
+test("an import never mixes with a session that is there", async () => {
+  const [source, target] = [
+    new MemorySessionStorage(),
+    new MemorySessionStorage(),
+  ];
+  await recordRun(source, "r1");
+  await recordRun(target, "r1");
+  const before = await textFrom(exportJournal(target, s));
+  await assertRejects(
+    () => importJournal(target, exportJournal(source, s)),
+    SessionConflictError,
+  );
+  await recordRun(target, "r2");
+  const longer = await textFrom(exportJournal(target, s));
+  await assertRejects(
+    () => importJournal(target, streamOf(before)),
+    SessionConflictError,
+  );
+  assertEquals(await textFrom(exportJournal(target, s)), longer);
+});
+
+test("a damaged journal imports nothing", async () => {
+  const source = new MemorySessionStorage();
+  await recordRun(source, "r1");
+  const lines = (await textFrom(exportJournal(source, s))).split("\n");
+  const storage = new MemorySessionStorage();
+  for (
+    const damaged of [
+      [lines[0], lines[2], ""],
+      [lines[0], "{}", lines[2], ""],
+      [lines[1], ""],
+    ]
+  ) {
+    const stream = streamOf(damaged.join("\n"));
+    await assertRejects(
+      () => importJournal(storage, stream),
+      SessionSerializationError,
+    );
+  }
+  const noText = streamOf(lines[0]!, Uint8Array.of(10, 0xff, 10));
+  await assertRejects(
+    () => importJournal(storage, noText),
+    SessionSerializationError,
+    "line 2",
+  );
+  assertEquals(await storage.load(s), null);
+});
+
+test("bytes behind the last line are counted and left out", async () => {
+  const { expected } = openFixture("torn-tail-garbage");
+  const bytes = base64Bytes(expected.bytes);
+  const imported = await importJournal({
+    backend: new ByteJournal(new Uint8Array()),
+  }, streamOf(bytes));
+  assertEquals(imported, {
+    sessionId: expected.session_id,
+    recordCount: expected.journal.complete_lines,
+    ignoredByteCount: bytes.length - expected.journal.committed_bytes,
+  });
+});
