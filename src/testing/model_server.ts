@@ -190,7 +190,7 @@ export function modelServer(
     body: ChatRequestBody,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { messages, tools = [] } = body;
+    const { messages = [], tools = [] } = body;
     const request = { index: accepted++, messages, tools, signal };
     const onError = (error: unknown) => player.note(error);
     let delivery = options.delivery ?? {};
@@ -203,7 +203,7 @@ export function modelServer(
       if (step.kind === "respond") return { step, delivery };
       const events = playStep(step, request);
       const envelope: WireEnvelope = {
-        id: `chatcmpl-${accepted}`,
+        id: `chatcmpl-${request.index + 1}`,
         created: Math.floor(clock.now() / 1000),
         model: body.model,
         includeUsage: body.stream_options?.include_usage === true,

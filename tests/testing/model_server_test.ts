@@ -247,6 +247,22 @@ test("requests are recorded, and steps may be made from them", async () => {
   assertEquals(server.headers[0]?.get("authorization"), "Bearer k");
 });
 
+test("requests at the same time are answered apart", async () => {
+  const server = modelServer(async ({ index, messages }) => {
+    await Promise.resolve();
+    return text(`${index}: ${messages[0]?.content}`);
+  });
+  const answers = ["a", "b"].map(async (content) => {
+    const messages = [{ role: "user", content }];
+    return await (await post(server, { ...plainBody, messages })).json();
+  });
+  const seen = (await Promise.all(answers)).map(({ id, choices }) => [
+    id,
+    choices[0].message.content,
+  ]);
+  assertEquals(seen, [["chatcmpl-1", "0: a"], ["chatcmpl-2", "1: b"]]);
+});
+
 test("requests beyond the script and steps left over are reported", async () => {
   const server = modelServer([]);
   const response = await postStream(server);
