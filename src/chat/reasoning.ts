@@ -90,12 +90,14 @@ export class ReasoningCollector {
   // Streams cut a text into one entry a token; going back, they are one entry again.
   #addDetail(detail: Record<string, JsonValue>): void {
     const last = this.#details.at(-1);
-    const continues = last !== undefined && last.type === detail.type &&
-      last.index === detail.index && typeof last.text === "string" &&
-      typeof detail.text === "string";
-    if (continues) {
-      Object.assign(last, detail, { text: `${last.text}${detail.text}` });
-    } else this.#details.push({ ...detail });
+    const name = readableName(detail);
+    const continues = last !== undefined && name !== undefined &&
+      name === readableName(last) && last.type === detail.type &&
+      last.index === detail.index;
+    if (!continues) this.#details.push({ ...detail });
+    else {Object.assign(last, detail, {
+        [name]: `${last[name]}${detail[name]}`,
+      });}
   }
 }
 
@@ -114,8 +116,12 @@ function optional(providerData: JsonObject, replay: JsonObject): ReturnedData {
 }
 
 function readableText(detail: Record<string, unknown>): string {
-  if (typeof detail.text === "string") return detail.text;
-  return typeof detail.summary === "string" ? detail.summary : "";
+  const name = readableName(detail);
+  return name === undefined ? "" : detail[name] as string;
+}
+
+function readableName(detail: Record<string, unknown>): string | undefined {
+  return ["text", "summary"].find((name) => typeof detail[name] === "string");
 }
 
 /** The text of thinking parts in a content list. */

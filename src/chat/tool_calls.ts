@@ -161,13 +161,15 @@ function readFragment(entry: Record<string, unknown>): Fragment {
 }
 
 /** True if a fragment for a place that holds a call begins the next one there. */
-function opensAnother(call: OpenCall, { id, name, text }: Fragment): boolean {
-  if (id !== "" && call.id !== "") {
-    return id !== call.id && (name !== "" || isFinished(call));
-  }
-  // Without two ids to compare, a named call follows a whole one unless it is the same again.
-  return name !== "" && text.trim() !== "" && isFinished(call) &&
-    !(name === call.name && text === call.text);
+function opensAnother(call: OpenCall, fragment: Fragment): boolean {
+  const { id, name, text } = fragment;
+  if (id !== "" && id === call.id) return false;
+  // Two ids and a name are enough; otherwise the call before must be whole, and not just repeated.
+  const bothKnown = id !== "" && call.id !== "";
+  if (bothKnown && name !== "") return true;
+  const repeats = text === call.text && (name === "" || name === call.name);
+  return isFinished(call) && !repeats &&
+    (bothKnown || (name !== "" && text.trim() !== ""));
 }
 
 /** True if the arguments are one whole object; `{}` may still be a placeholder. */

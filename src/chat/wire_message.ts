@@ -57,13 +57,14 @@ function toWireAnswer(
   recent: boolean,
 ): WireMessage {
   const { compat } = style;
+  const { tool_calls: calls = [] } = message;
   const returned = compat.reasoningReplay ? returnedData(message, recent) : {};
   return {
     role: "assistant",
     ...contentOf(message, compat.emptyAssistantContent),
     ...fieldsOf(returned),
-    ...(message.tool_calls !== undefined && {
-      tool_calls: message.tool_calls.map((call, index) =>
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call, index) =>
         toWireCall(call, style, extraOf(returned, index))
       ),
     }),

@@ -146,6 +146,20 @@ test("encrypted reasoning is kept, readable reasoning is only remembered", async
   assert(!JSON.stringify(kept).includes("reasoning.text"));
 });
 
+test("summaries in pieces become one entry again", async () => {
+  const summary = (text: string) => ({
+    type: "reasoning.summary",
+    summary: text,
+  });
+  const text = eventsOf(
+    chunk({ reasoning_details: [summary("h")] }),
+    chunk({ reasoning_details: [summary("m")] }),
+    chunk({ tool_calls: [call] }, "tool_calls"),
+  );
+  const { second } = await twoRequests(text, { reasoningReplay: true });
+  assertEquals(second[1]!.reasoning_details, [summary("hm")]);
+});
+
 test("data that another adapter kept is not sent", async () => {
   const { fetch, requests } = playing(() => new Response(hi));
   const adapter = await startedAdapter({

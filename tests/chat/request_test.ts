@@ -192,6 +192,7 @@ test("only canonical keys of each role are sent", async () => {
       name: "f",
       is_error: false,
     },
+    { role: "assistant", content: "B", tool_calls: [] },
   ] as unknown as AgentMessage[];
   const { body } = await sent({}, { messages });
   assertEquals(body.messages, [
@@ -207,6 +208,7 @@ test("only canonical keys of each role are sent", async () => {
       }],
     },
     { role: "tool", tool_call_id: "c", content: "T" },
+    { role: "assistant", content: "B" },
   ]);
 });
 

@@ -168,6 +168,20 @@ test("a placeholder is followed by the arguments, a repetition is dropped", {
   assertEquals(callsIn([whole], [whole], [whole]), [["a", "f", '{"x":1}']]);
 });
 
+test("a repetition under another id is dropped unless it is named", {
+  case: "B17",
+}, () => {
+  const first = { index: 0, id: "a", ...fn("f", '{"x":1}') };
+  assertEquals(
+    callsIn([first], [{ index: 0, id: "b", ...fn("", '{"x":1}') }]),
+    [["a", "f", '{"x":1}']],
+  );
+  assertEquals(
+    callsIn([first], [{ ...first, id: "b" }]).map(([id]) => id),
+    ["a", "b"],
+  );
+});
+
 test("missing and repeated ids are replaced by new ones", {
   case: ["B09", "B19"],
 }, () => {
