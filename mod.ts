@@ -418,17 +418,19 @@ export {
   type CompactionFacts,
   type CompactionInstalled,
   type CompactionNotDone,
-  type CompactionOrder,
   type CompactionRequest,
   type CompactionResult,
-  CompactionRuntime,
-  type CompactionRuntimeOptions,
   type CompactionSkipped,
   type CompactionStatus,
   type CompactionTrigger,
   type Compactor,
   type CompactorOutput,
 } from "./src/context/compaction.ts";
+export {
+  type CompactionOrder,
+  CompactionRuntime,
+  type CompactionRuntimeOptions,
+} from "./src/context/compaction_runtime.ts";
 export {
   type AutoCompactionInput,
   type AutoCompactionParts,

@@ -1,6 +1,6 @@
 import type { Cancellation } from "../base/abort.ts";
 import type { RunScope } from "../base/scope.ts";
-import { CompactionRuntime } from "../context/compaction.ts";
+import { CompactionRuntime } from "../context/compaction_runtime.ts";
 import { EventEmitter } from "../events/emitter.ts";
 import type { AgentEvent, AgentEventPayload } from "../events/event.ts";
 import { contentText, type TaskInput } from "../messages/content.ts";

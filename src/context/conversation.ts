@@ -8,6 +8,18 @@ import type { AgentMessage } from "../messages/message.ts";
  * Messages are frozen and shared, never copied twice. Whoever keeps something
  * derived from them remembers `generation` and `length`: within a generation
  * messages are only added at the end.
+ *
+ * @example A snapshot does not change
+ * ```ts
+ * import { Conversation, userMessage } from "@ejagent/core";
+ * import { equal } from "node:assert/strict";
+ *
+ * const conversation = new Conversation([userMessage("Hello")]);
+ * const { messages } = conversation;
+ * conversation.append(userMessage("Are you there?"));
+ * equal(messages.length, 1);
+ * equal(conversation.length, 2);
+ * ```
  */
 export class Conversation {
   #messages: AgentMessage[] = [];

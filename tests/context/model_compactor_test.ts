@@ -1,11 +1,11 @@
 import { Cancellation } from "../../src/base/abort.ts";
 import { CompactionPolicy, ContextBudget } from "../../src/context/budget.ts";
 import { AgentContextBuilder } from "../../src/context/builder.ts";
-import {
-  type CompactionEvent,
-  type CompactionRequest,
-  CompactionRuntime,
+import type {
+  CompactionEvent,
+  CompactionRequest,
 } from "../../src/context/compaction.ts";
+import { CompactionRuntime } from "../../src/context/compaction_runtime.ts";
 import { Conversation } from "../../src/context/conversation.ts";
 import {
   ModelCompactor,

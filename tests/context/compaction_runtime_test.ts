@@ -1,13 +1,15 @@
 import { Cancellation } from "../../src/base/abort.ts";
 import { CompactionPolicy, ContextBudget } from "../../src/context/budget.ts";
-import {
-  type CompactionEvent,
-  type CompactionOrder,
-  type CompactionRequest,
-  type CompactionResult,
-  CompactionRuntime,
-  type CompactorOutput,
+import type {
+  CompactionEvent,
+  CompactionRequest,
+  CompactionResult,
+  CompactorOutput,
 } from "../../src/context/compaction.ts";
+import {
+  type CompactionOrder,
+  CompactionRuntime,
+} from "../../src/context/compaction_runtime.ts";
 import { Conversation } from "../../src/context/conversation.ts";
 import { summaryMessage } from "../../src/context/summary.ts";
 import {
