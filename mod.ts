@@ -79,13 +79,6 @@ export {
   FollowUpHandle,
   FollowUpRejectedError,
 } from "./src/agent/follow_up.ts";
-export {
-  AgentBusyError,
-  AgentReentrancyError,
-  AgentShutdownError,
-  AgentShuttingDownError,
-  AgentStartupError,
-} from "./src/agent/errors.ts";
 export { type AgentLifecycle } from "./src/agent/lifecycle.ts";
 export { AgentOrchestrator } from "./src/agent/run.ts";
 export {
@@ -105,6 +98,19 @@ export {
   type AgentRunStream,
   type RunOptions,
 } from "./src/pipeline/agent_like.ts";
+export {
+  AgentBusyError,
+  AgentReentrancyError,
+  AgentShutdownError,
+  AgentShuttingDownError,
+  AgentStartupError,
+} from "./src/pipeline/errors.ts";
+export {
+  PipelineAgent,
+  type PipelineAgentOptions,
+} from "./src/pipeline/pipeline_agent.ts";
+export { wrapAgent } from "./src/pipeline/wrap_agent.ts";
+export { mapEvents } from "./src/pipeline/map_events.ts";
 export {
   type AgentLayer,
   type AgentMiddleware,

@@ -24,6 +24,7 @@ import type {
   AgentRunStream,
   RunOptions,
 } from "../pipeline/agent_like.ts";
+import { AgentBusyError } from "../pipeline/errors.ts";
 import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
 import { runStream } from "../pipeline/run_stream.ts";
 import type { AgentSession } from "../session/session.ts";
@@ -41,7 +42,6 @@ import {
   conversationRefusal,
 } from "./continuation.ts";
 import type { AgentCore } from "./core.ts";
-import { AgentBusyError } from "./errors.ts";
 import type { FollowUpHandle } from "./follow_up.ts";
 import { type AgentLifecycle, AgentResources } from "./lifecycle.ts";
 import { loadHistoryAlone } from "./loaded_history.ts";

@@ -1,19 +1,14 @@
-import {
-  abortReasonText,
-  detach,
-  followSignal,
-  markDerived,
-} from "../base/abort.ts";
+import { detach, followSignal, markDerived } from "../base/abort.ts";
 import { EventQueue } from "../base/event_queue.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { AgentMessage } from "../messages/message.ts";
-import { type AgentRunResult, runResult } from "../messages/result.ts";
+import type { AgentRunResult } from "../messages/result.ts";
+import { driveStream } from "../pipeline/drive.ts";
 import {
   type AgentRequest,
   type AgentStream,
   composeAgentLayers,
-  requireResult,
 } from "../pipeline/middleware.ts";
 import type { CoreRequest } from "./active_run.ts";
 import type { AgentCore } from "./core.ts";
@@ -51,53 +46,16 @@ export async function layeredRun(
     (inner) => coreStream(parts, inner, cores),
   );
   operation.layered = true;
-  const pumping = pump(ask(request), parts.observe);
   try {
-    return await orAbandoned(pumping, operation, cores);
-  } catch (error) {
-    if (!operation.cancellation.aborted) throw error;
-    return cancelledResult(operation);
+    return await driveStream(ask(request), {
+      cancellation: operation.cancellation,
+      observe: parts.observe,
+      inner: cores,
+    });
   } finally {
     operation.layered = false;
     operation.closing = true;
   }
-}
-
-async function pump(
-  stream: AgentStream,
-  observe: ((event: AgentEvent) => void) | undefined,
-): Promise<AgentRunResult> {
-  for (;;) {
-    const step = await stream.next();
-    if (step.done) return requireResult(step.value);
-    observe?.(step.value);
-  }
-}
-
-/** Waits for the layers, but after an abort not longer than the grace and the core itself need. */
-function orAbandoned(
-  pumping: Promise<AgentRunResult>,
-  operation: Operation,
-  cores: ReadonlySet<Promise<unknown>>,
-): Promise<AgentRunResult> {
-  return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const forget = operation.cancellation.onExpired(async () => {
-      await Promise.allSettled(cores);
-      timer = setTimeout(() => resolve(cancelledResult(operation)), 0);
-    });
-    pumping.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      forget();
-    });
-  });
-}
-
-function cancelledResult(operation: Operation): AgentRunResult {
-  return runResult({
-    stopReason: "external_abort",
-    error: abortReasonText(operation.cancellation.reason),
-  });
 }
 
 /** The innermost stream: one core run, cancelled if its reader leaves early. */

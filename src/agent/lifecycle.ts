@@ -1,8 +1,8 @@
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
+import { AgentShutdownError } from "../pipeline/errors.ts";
 import type { Middleware } from "../pipeline/middleware.ts";
 import { ToolShutdownError } from "../tools/errors.ts";
 import type { AgentCore } from "./core.ts";
-import { AgentShutdownError } from "./errors.ts";
 
 /** What an agent's resources are doing. */
 export type AgentLifecycle =

@@ -8,6 +8,11 @@ import type { TaskInput } from "../messages/content.ts";
 import type { ControlInput, ControlStatus } from "../messages/control.ts";
 import type { AgentRunResult, StopReason } from "../messages/result.ts";
 import type { RunOptions } from "../pipeline/agent_like.ts";
+import {
+  AgentReentrancyError,
+  AgentShuttingDownError,
+  AgentStartupError,
+} from "../pipeline/errors.ts";
 import type { AgentRequest } from "../pipeline/middleware.ts";
 import type { LaunchedRun } from "../pipeline/run_stream.ts";
 import {
@@ -15,11 +20,6 @@ import {
   type ContinueRejectedReason,
 } from "./continuation.ts";
 import type { AgentCore } from "./core.ts";
-import {
-  AgentReentrancyError,
-  AgentShuttingDownError,
-  AgentStartupError,
-} from "./errors.ts";
 import {
   type FollowUpHandle,
   FollowUpQueue,
@@ -271,7 +271,7 @@ export class RunChain {
     const { cancellation } = operation;
     const request: AgentRequest = {
       ...wanted,
-      contextMessages: [],
+      contextMessages: frozenCopy(options.contextMessages ?? []),
       modelOptions: frozenCopy(options.modelOptions ?? {}),
       signal: cancellation.signal,
       agent: this.#core.info,

@@ -2,6 +2,7 @@ import type { RunScope } from "../base/scope.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { TaskInput } from "../messages/content.ts";
+import type { AgentMessage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import type { ModelOptions } from "../model/adapter.ts";
 
@@ -11,6 +12,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Options of the run's model requests. */
   readonly modelOptions?: ModelOptions;
+  /** Messages that only this run's requests hold, never the history; oldest first. */
+  readonly contextMessages?: readonly AgentMessage[];
   /** Scope to fork the run's own from; set by agent tools, servers and tests. */
   readonly scope?: RunScope;
 }

@@ -172,7 +172,7 @@ export function openContextRun(
               "only model and tool middleware can be added to a run",
           );
         }
-        middleware.push(entry);
+        if (entry.enabled !== false) middleware.push(entry);
       }
     },
   };

@@ -1,8 +1,9 @@
 import { detach } from "../base/abort.ts";
 import { EventQueue } from "../base/event_queue.ts";
 import type { AgentEvent } from "../events/event.ts";
-import { type AgentRunResult, runResult } from "../messages/result.ts";
+import type { AgentRunResult } from "../messages/result.ts";
 import type { AgentRunStream } from "./agent_like.ts";
+import { cancelledResult } from "./drive.ts";
 
 /** A run that was launched. */
 export interface LaunchedRun {
@@ -87,10 +88,6 @@ class LazyRunStream implements AgentRunStream {
 
 function neverStarted(reason: string): LaunchedRun {
   return { result: Promise.resolve(cancelledResult(reason)), cancel: ignore };
-}
-
-function cancelledResult(reason: string): AgentRunResult {
-  return runResult({ stopReason: "external_abort", error: reason });
 }
 
 function ignore(): void {}
