@@ -1,6 +1,6 @@
 import type { Cancellation } from "../base/abort.ts";
 import type { RunScope } from "../base/scope.ts";
-import { CompactionRuntime } from "../context/compaction_runtime.ts";
+import type { CompactionRuntime } from "../context/compaction_runtime.ts";
 import { EventEmitter } from "../events/emitter.ts";
 import type { AgentEvent, AgentEventPayload } from "../events/event.ts";
 import { contentText, type TaskInput } from "../messages/content.ts";
@@ -156,9 +156,8 @@ function compactionOf(run: ActiveRun): CompactionRuntime | null {
   const { config, state } = run.core;
   const { compactionPolicy: policy, contextTokenEstimator: estimator } = config;
   if (policy === null) return null;
-  return new CompactionRuntime({
+  return policy.openRuntime({
     conversation: state.conversation,
-    policy,
     ids: config.ids,
     emit: (event) => run.emit(event),
     splitTurns: config.autoCompactionPolicy?.enabled ?? false,

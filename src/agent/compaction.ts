@@ -69,9 +69,8 @@ export async function compactAlone(
     clock: config.clock,
     logger: config.logger,
   });
-  const runtime = new CompactionRuntime({
+  const runtime = parts.policy.openRuntime({
     conversation: state.conversation,
-    policy: parts.policy,
     ids: config.ids,
     emit: (event) => emitter.emit(event),
     splitTurns: config.autoCompactionPolicy?.enabled ?? false,

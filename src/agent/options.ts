@@ -32,7 +32,6 @@ import {
   InMemoryHistoryProvider,
 } from "../pipeline/history.ts";
 import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
-import { SessionRecorder } from "../session/recorder.ts";
 import { toHandlers, type ToolInput } from "../tools/define_tool.ts";
 import type { ToolHandler } from "../tools/handler.ts";
 import type { BehaviorHook } from "./behavior.ts";
@@ -42,6 +41,7 @@ import {
   EXPLICIT_FINISH_PROTOCOL_PROMPT,
   TOOL_PROTOCOL_PROMPT,
 } from "./prompts.ts";
+import { isRecorder } from "./restoration.ts";
 import { createRuntimePolicy, type RuntimePolicy } from "./runtime_policy.ts";
 
 /** How an agent is made. Lists are copied; the objects in them stay the caller's. */
@@ -305,9 +305,9 @@ function requireOneRecorder(
   own: AgentEventSink | undefined,
   eventSink: AgentEventSink | undefined,
 ): void {
-  if (!(own instanceof SessionRecorder) || eventSink === undefined) return;
+  if (!isRecorder(own) || eventSink === undefined) return;
   const clashes = flattenSinks([eventSink]).some((sink) =>
-    sink instanceof SessionRecorder && sink.storage === own.storage &&
+    isRecorder(sink) && sink.storage === own.storage &&
     sink.sessionId === own.sessionId && sink.branchId === own.branchId
   );
   if (clashes) {

@@ -1,8 +1,9 @@
 import { AgentConfigurationError } from "../base/errors.ts";
+import type { AgentEventSink } from "../events/sink.ts";
 import { SessionArgumentError } from "../session/errors.ts";
-import { SessionRecorder } from "../session/recorder.ts";
+import type { SessionRecorder } from "../session/recorder.ts";
 import { restoredConversation } from "../session/restore.ts";
-import { AgentSession } from "../session/session.ts";
+import type { AgentSession } from "../session/session.ts";
 import type {
   SessionCheckout,
   SessionRecoveryResult,
@@ -31,8 +32,8 @@ export function restoreSession(
         "restoreSession() is for agents without one",
     );
   }
-  const checkout = source instanceof AgentSession ? null : source;
-  const session = source instanceof AgentSession ? source : source.session;
+  const checkout = "session" in source ? source : null;
+  const session = "session" in source ? source.session : source;
   const { messages, lastRunResult } = restoredConversation(
     session,
     core.config.agentId,
@@ -41,7 +42,7 @@ export function restoreSession(
   core.state.lastRunResult = lastRunResult;
   if (checkout === null) return;
   for (const sink of core.sinks) {
-    if (sink instanceof SessionRecorder) sink.continueFrom(checkout);
+    if (isRecorder(sink)) sink.continueFrom(checkout);
   }
 }
 
@@ -64,4 +65,12 @@ export async function recoverSession(
   }
   restoreSession(core, checkout);
   return recovery;
+}
+
+/** True for a recorder of a session; told by its shape, so that no agent needs the session floor. */
+export function isRecorder(
+  sink: AgentEventSink | undefined,
+): sink is SessionRecorder {
+  return typeof (sink as Partial<SessionRecorder> | undefined)?.continueFrom ===
+    "function";
 }

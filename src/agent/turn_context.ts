@@ -1,4 +1,3 @@
-import { estimateContextUsage } from "../context/estimate.ts";
 import type { CompactionPreparation } from "../context/prepare.ts";
 import {
   type AgentMessage,
@@ -99,8 +98,9 @@ async function evaluatePressure(
   const { compactionPolicy: policy, contextTokenEstimator: estimator } =
     run.core.config;
   if (policy === null || run.compaction === null) return null;
-  const decision = policy.evaluate(
-    estimateContextUsage(context, estimator === null ? {} : { estimator }),
+  const decision = policy.evaluateRequest(
+    context,
+    estimator === null ? {} : { estimator },
   );
   const preparation = decision.shouldCompact ? run.compaction.prepare() : null;
   await run.emit({

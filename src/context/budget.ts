@@ -4,7 +4,16 @@ import {
   requireMember,
 } from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
-import type { ContextUsageEstimate } from "./estimate.ts";
+import type { ContextBuildResult } from "../model/adapter.ts";
+import {
+  CompactionRuntime,
+  type CompactionRuntimeOptions,
+} from "./compaction_runtime.ts";
+import {
+  type ContextUsageEstimate,
+  estimateContextUsage,
+  type EstimateOptions,
+} from "./estimate.ts";
 import type { MessageTokenEstimator } from "./estimator.ts";
 import {
   type BarrierTreatment,
@@ -191,6 +200,25 @@ export class CompactionPolicy {
       thresholdTokens,
       pressureRatio: estimate.totalTokens / thresholdTokens,
     });
+  }
+
+  /** Measures what a request will take and judges it. */
+  evaluateRequest(
+    request: ContextBuildResult,
+    options: EstimateOptions = {},
+  ): CompactionDecision {
+    return this.evaluate(estimateContextUsage(request, options));
+  }
+
+  /**
+   * Opens a runtime that compacts by this policy, for one run or one explicit
+   * compaction. Agents get measuring and compacting through their policy, so an
+   * agent without one ships without both.
+   */
+  openRuntime(
+    options: Omit<CompactionRuntimeOptions, "policy">,
+  ): CompactionRuntime {
+    return new CompactionRuntime({ ...options, policy: this });
   }
 
   /**

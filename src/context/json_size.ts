@@ -19,8 +19,12 @@ export interface JsonSizeOptions {
 /** Base64 characters in a row that make an encoded file rather than a word. */
 const encodedRunLength = 1024;
 
-const base64Units = tableOf((unit) => /[A-Za-z0-9+/=_-]/.test(unit) ? 1 : 0);
-const escapedLengths = tableOf((unit) => JSON.stringify(unit).length - 2);
+const base64Units = /* @__PURE__ */ tableOf((unit) =>
+  /[A-Za-z0-9+/=_-]/.test(unit) ? 1 : 0
+);
+const escapedLengths = /* @__PURE__ */ tableOf((unit) =>
+  JSON.stringify(unit).length - 2
+);
 
 /**
  * Measures the compact JSON text of a value without writing it.

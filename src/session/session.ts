@@ -33,8 +33,8 @@ export interface SessionRunPoint {
   readonly sequence: number;
 }
 
-let wrap: (state: SessionState) => AgentSession;
-let unwrap: (session: AgentSession) => SessionState;
+// Beside the objects, so that the rest of this floor can make and open sessions.
+const states = new WeakMap<AgentSession, SessionState>();
 
 /**
  * A whole conversation that belongs to one agent: its messages, its runs and
@@ -66,16 +66,6 @@ let unwrap: (session: AgentSession) => SessionState;
  * ```
  */
 export class AgentSession {
-  static {
-    wrap = (state) => {
-      const session = new AgentSession(state.sessionId);
-      session.#state = state;
-      return session;
-    };
-    unwrap = (session) => session.#state;
-  }
-
-  #state: SessionState;
   // What is derived from a state is kept as long as the state.
   #entries: readonly SessionEntry[] | undefined;
   #runs: readonly SessionRun[] | undefined;
@@ -90,9 +80,12 @@ export class AgentSession {
    * @throws {TypeError} Not a string. @throws {RangeError} Blank.
    */
   constructor(sessionId: string, agentId: string | null = null) {
-    this.#state = emptyState(
-      requireSessionId(sessionId),
-      agentId === null ? null : requireId("agentId", agentId),
+    states.set(
+      this,
+      emptyState(
+        requireSessionId(sessionId),
+        agentId === null ? null : requireId("agentId", agentId),
+      ),
     );
   }
 
@@ -201,8 +194,12 @@ export class AgentSession {
     this.#set(applyCompaction(this.#state, { ...compaction, messages }));
   }
 
+  get #state(): SessionState {
+    return stateOf(this);
+  }
+
   #set(state: SessionState): void {
-    this.#state = state;
+    states.set(this, state);
     this.#entries =
       this.#runs =
       this.#compactions =
@@ -218,10 +215,12 @@ function requireContent(task: TaskInput): TaskInput {
 
 /** The session of a state. */
 export function sessionOf(state: SessionState): AgentSession {
-  return wrap(state);
+  const session = new AgentSession(state.sessionId);
+  states.set(session, state);
+  return session;
 }
 
 /** What a session holds. */
 export function stateOf(session: AgentSession): SessionState {
-  return unwrap(session);
+  return states.get(session)!;
 }
