@@ -434,6 +434,7 @@ export {
 } from "./src/context/compaction.ts";
 export {
   type CompactionOrder,
+  type CompactionPlanner,
   CompactionRuntime,
   type CompactionRuntimeOptions,
 } from "./src/context/compaction_runtime.ts";

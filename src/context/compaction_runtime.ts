@@ -2,8 +2,8 @@ import type { Cancellation } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { IdSource } from "../base/ports.ts";
+import type { AgentMessage } from "../messages/message.ts";
 import type { ModelUsage } from "../messages/usage.ts";
-import type { CompactionPolicy } from "./budget.ts";
 import {
   CompactionError,
   type CompactionEvent,
@@ -17,15 +17,27 @@ import {
 } from "./compaction.ts";
 import type { Conversation } from "./conversation.ts";
 import type { MessageTokenEstimator } from "./estimator.ts";
-import type { CompactionPreparation } from "./prepare.ts";
+import type {
+  CompactionPreparation,
+  PrepareCompactionOptions,
+} from "./prepare.ts";
 import { findSummaries, mergedSummary, shortenedHistory } from "./summary.ts";
+
+/** Says where a history is cut, as a `CompactionPolicy` does. */
+export interface CompactionPlanner {
+  /** Divides a history, oldest first, and changes nothing. */
+  prepare(
+    messages: readonly AgentMessage[],
+    options?: Pick<PrepareCompactionOptions, "estimator" | "splitTurns">,
+  ): CompactionPreparation;
+}
 
 /** What a {@linkcode CompactionRuntime} works with. */
 export interface CompactionRuntimeOptions {
   /** Whose history is shortened. */
   readonly conversation: Conversation;
   /** Says where to cut. */
-  readonly policy: CompactionPolicy;
+  readonly policy: CompactionPlanner;
   /** Makes the ids of operations. */
   readonly ids: IdSource;
   /** Takes every event; awaited. What it throws ends the compaction and is thrown on. */
