@@ -83,6 +83,56 @@ test("streaming shows thinking, tools and text in order", hosts, async () => {
   ]);
 });
 
+test(
+  "reads run at the same time and the write behind them",
+  hosts,
+  async () => {
+    const output = await outputOf("05_parallel_lookup");
+    assertEquals(output.slice(-2), [
+      "Go to Lisbon, it is sunny there.",
+      "look-ups at the same time: 3",
+    ]);
+    assertEquals(
+      output[6],
+      'started   write_note {"line":"Lisbon wins"}',
+    );
+    assertEquals(
+      output[7],
+      'completed noted "Lisbon wins" while 0 look-ups ran',
+    );
+  },
+);
+
+test("the composed harness checks, asks and finishes", {
+  ...hosts,
+  case: "TL-175",
+}, async () => {
+  const oneRun = [
+    "approved: Tool: finish",
+    "audit: finish -> continue",
+    "audit: finish -> continue",
+    "audit: inspect_project -> continue",
+    "approved: Tool: finish",
+    "audit: finish -> complete",
+    'completed after 4 turns: {"status":"finished","report":"Two files, all well"}',
+  ];
+  assertEquals(await outputOf("10_composed_harness"), [...oneRun, ...oneRun]);
+});
+
+test("progress stands between the start and the end of its tool", {
+  ...hosts,
+  case: "TL-174",
+}, async () => {
+  assertEquals(await outputOf("12_tool_progress"), [
+    "build_index started",
+    "  discovering files 1/3",
+    "  parsing modules 2/3",
+    "  building index 3/3",
+    "build_index completed",
+    'tool_completion: {"status":"indexed","files":24,"symbols":137}',
+  ]);
+});
+
 test("every example runs offline and without a word of complaint", {
   runtimes: ["deno"],
   timeoutMs: 120_000,
