@@ -7,7 +7,10 @@ import {
   autoCompactionPolicy,
   requireAutoCompactionParts,
 } from "../../src/context/auto_compaction.ts";
+import { AgentContextBuilder } from "../../src/context/builder.ts";
+import { Conversation } from "../../src/context/conversation.ts";
 import { estimateContextUsage } from "../../src/context/estimate.ts";
+import { countingIds } from "../../src/testing/ports.ts";
 import {
   assertEquals,
   assertStrictEquals,
@@ -111,6 +114,31 @@ test("the policy decides about splitting turns, else its caller", () => {
     [false, true, false],
   );
   assertEquals(canCompact(true), true);
+});
+
+test("a policy judges a built request by what it takes", () => {
+  const policy = new CompactionPolicy({ budget: budget(100, 20, 10) });
+  const request = new AgentContextBuilder().build({
+    messages: [user("u", 50)],
+  });
+  const decision = policy.evaluateRequest(request, {
+    estimator: memberEstimator(30),
+  });
+  assertEquals(
+    [decision.estimate.totalTokens, decision.shouldCompact],
+    [80, true],
+  );
+});
+
+test("a runtime that a policy opens cuts where the policy says", () => {
+  const policy = new CompactionPolicy({ budget: budget(100, 20, 10) });
+  const runtime = policy.openRuntime({
+    conversation: new Conversation([user("u", 10), user("v", 10)]),
+    ids: countingIds(),
+    emit: () => {},
+    estimator,
+  });
+  assertEquals(runtime.prepare().firstKeptIndex, 1);
 });
 
 test("a policy refuses members of the wrong type", () => {
