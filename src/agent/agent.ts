@@ -44,7 +44,7 @@ import {
 import type { AgentCore } from "./core.ts";
 import type { FollowUpHandle } from "./follow_up.ts";
 import { type AgentLifecycle, AgentResources } from "./lifecycle.ts";
-import { loadHistoryAlone } from "./loaded_history.ts";
+import { loadAtStartup } from "./loaded_history.ts";
 import {
   type AgentConfig,
   type AgentOptions,
@@ -321,7 +321,7 @@ export class Agent implements AgentLike, AsyncDisposable {
     await this.#chain.alone(async () => {
       if (this.#resources.status === "ready") return;
       await this.#resources.startup();
-      await loadHistoryAlone(this.#core, "startup");
+      await loadAtStartup(this.#core);
     });
   }
 
@@ -393,7 +393,6 @@ export class Agent implements AgentLike, AsyncDisposable {
       options,
       async (operation) => {
         await this.#resources.startup();
-        await loadHistoryAlone(this.#core, "compaction");
         return await compactAlone(this.#core, { compactor, policy, operation });
       },
     );

@@ -12,7 +12,7 @@ import { withDeadline } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
 import type { ActiveRun } from "./active_run.ts";
 import type { AgentCore } from "./core.ts";
-import { historyRunAlone } from "./loaded_history.ts";
+import { historyRunAlone, loadForCompaction } from "./loaded_history.ts";
 import type { Operation } from "./operation.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function compactInRun(
   if (runtime === null || compactor === null) return null;
   run.phase = "compaction";
   const result = await runtime.compact({
-    compactor,
+    compactor: whileRecorded(compactor, run.emitter),
     trigger,
     cancellation: run.cancellation,
     ...(preparation !== null && { preparation }),
@@ -57,7 +57,9 @@ export async function compactAlone(
   parts: CompactionParts,
 ): Promise<CompactionResult> {
   const { config, state } = core;
-  const { cancellation } = parts.operation;
+  const { operation } = parts;
+  const { cancellation } = operation;
+  await loadForCompaction(core, cancellation);
   const runId = config.ids.next();
   const emitter = new EventEmitter({
     agentId: config.agentId,
@@ -72,19 +74,52 @@ export async function compactAlone(
   const runtime = parts.policy.openRuntime({
     conversation: state.conversation,
     ids: config.ids,
-    emit: (event) => emitter.emit(event),
+    emit(event) {
+      // Once the history is replaced, or is not going to be, an abort comes too late.
+      if (event.kind !== "compaction_started") operation.closing = true;
+      return emitter.emit(event);
+    },
     splitTurns: config.autoCompactionPolicy?.enabled ?? false,
     ...(config.contextTokenEstimator !== null && {
       estimator: config.contextTokenEstimator,
     }),
   });
+  const before = state.conversation.messages;
   const result = await runtime.compact({
-    compactor: parts.compactor,
+    compactor: whileRecorded(parts.compactor, emitter),
     trigger: "explicit",
     cancellation,
   });
-  if (result.status === "completed") await saveCompaction(core, runId);
+  if (result.status !== "completed") return result;
+  if (emitter.failed) {
+    state.conversation.replace(before);
+    return unrecorded(result, emitter.failure);
+  }
+  await saveCompaction(core, runId);
   return result;
+}
+
+/** Asks nobody for a summary that could not be recorded. */
+function whileRecorded(compactor: Compactor, emitter: EventEmitter): Compactor {
+  return {
+    compact(request, options) {
+      if (emitter.failed) throw emitter.failure;
+      return compactor.compact(request, options);
+    },
+  };
+}
+
+function unrecorded(
+  facts: CompactionResult,
+  cause: unknown,
+): CompactionResult {
+  return Object.freeze({
+    ...facts,
+    status: "failed",
+    summary: null,
+    messages: null,
+    error: `The compaction could not be recorded: ${errorText(cause)}`,
+  });
 }
 
 /** Lets the history provider keep the shorter conversation. */

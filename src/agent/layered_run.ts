@@ -6,6 +6,7 @@ import type { AgentMessage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import { driveStream } from "../pipeline/drive.ts";
 import {
+  AgentPipelineError,
   type AgentRequest,
   type AgentStream,
   composeAgentLayers,
@@ -41,9 +42,10 @@ export async function layeredRun(
 ): Promise<AgentRunResult> {
   const { core, operation } = parts;
   const cores = new Set<Promise<unknown>>();
+  const end = new AbortController();
   const ask = composeAgentLayers(
     core.agentLayers,
-    (inner) => coreStream(parts, inner, cores),
+    (inner) => coreStream(parts, inner, { cores, end: end.signal }),
   );
   operation.layered = true;
   try {
@@ -55,21 +57,36 @@ export async function layeredRun(
   } finally {
     operation.layered = false;
     operation.closing = true;
+    // A layer may have left a stream of next() open; no core run outlives the layers.
+    end.abort(LEFT_EARLY);
+    await Promise.allSettled(cores);
   }
+}
+
+const LEFT_EARLY = "the run was closed by agent middleware";
+
+/** The core runs inside the layers of one operation. */
+interface CoreRuns {
+  /** Those that have not settled. */
+  readonly cores: Set<Promise<unknown>>;
+  /** Aborts when the layers have ended. */
+  readonly end: AbortSignal;
 }
 
 /** The innermost stream: one core run, cancelled if its reader leaves early. */
 async function* coreStream(
   parts: LayeredRunParts,
   request: AgentRequest,
-  cores: Set<Promise<unknown>>,
+  { cores, end }: CoreRuns,
 ): AgentStream {
   const { core, orchestrator, operation } = parts;
+  if (end.aborted) {
+    throw new AgentPipelineError("next() was called after the run had ended");
+  }
   const queue = new EventQueue<AgentEvent>();
   const narrowed = newCancellation(core.config);
-  const unfollow = followSignal(
-    request.signal,
-    (reason) => narrowed.abort(reason),
+  const unfollow = [request.signal, end].map((signal) =>
+    followSignal(signal, (reason) => narrowed.abort(reason))
   );
   markDerived(narrowed.signal, operation.cancellation.signal);
   operation.closing = false;
@@ -79,8 +96,9 @@ async function* coreStream(
       observe: (event) => queue.push(event),
     }),
   ).finally(() => {
-    unfollow();
+    for (const stop of unfollow) stop();
     narrowed.close();
+    cores.delete(running);
     queue.end();
   });
   detach(running);
@@ -96,10 +114,9 @@ async function* coreStream(
     return await running;
   } finally {
     if (!finished) {
-      narrowed.abort("the run was closed by agent middleware");
+      narrowed.abort(LEFT_EARLY);
       await running.catch(() => {});
     }
-    cores.delete(running);
   }
 }
 

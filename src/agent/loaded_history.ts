@@ -1,3 +1,4 @@
+import type { Cancellation } from "../base/abort.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { RunScope } from "../base/scope.ts";
 import type { AgentMessage } from "../messages/message.ts";
@@ -17,18 +18,36 @@ export function applyHistory(
   }
 }
 
-/** Loads the conversation outside any run. */
-export async function loadHistoryAlone(
-  core: AgentCore,
-  kind: "startup" | "compaction",
-): Promise<void> {
+/** Loads the conversation when the agent starts. */
+export async function loadAtStartup(core: AgentCore): Promise<void> {
   const { history, clock, providerTimeoutMs: ms } = core.config;
   const loaded = await withDeadline(
     (signal) =>
-      history.load(historyRunAlone(core, { kind, runId: "", signal })),
+      history.load(
+        historyRunAlone(core, { kind: "startup", runId: "", signal }),
+      ),
     { clock, ms, what: `load of history provider "${history.sourceId}"` },
   );
   applyHistory(core, loaded);
+}
+
+/** Loads the conversation for an explicit compaction; an abort ends the wait and keeps what is held. */
+export async function loadForCompaction(
+  core: AgentCore,
+  cancellation: Cancellation,
+): Promise<void> {
+  const { history } = core.config;
+  const { signal } = cancellation;
+  try {
+    const loaded = await cancellation.race(() =>
+      history.load(
+        historyRunAlone(core, { kind: "compaction", runId: "", signal }),
+      )
+    );
+    applyHistory(core, loaded);
+  } catch (error) {
+    if (!cancellation.aborted) throw error;
+  }
 }
 
 /** What a history provider is told outside any run. */

@@ -156,31 +156,44 @@ async function* adapterStream(
   run: ActiveRun,
   request: ModelRequest,
 ): ModelStream {
+  run.cancellation.throwIfAborted();
+  const { model } = run.core.config;
   let started = false;
+  let iterator: AsyncIterator<ModelStreamEvent> | undefined;
   run.usage.requestStarted();
   try {
-    const { model } = run.core.config;
-    for await (const event of streamOf(model, request.context, request)) {
-      if (event.kind === "completed") {
-        run.usage.reported(event.usage);
-        return event;
+    iterator = streamOf(model, request.context, request)
+      [Symbol.asyncIterator]();
+    for (;;) {
+      const step = await iterator.next();
+      if (step.done) throw incompleteStream();
+      if (step.value?.kind === "completed") {
+        run.usage.reported(step.value.usage);
+        return step.value;
       }
+      const delta = requireDelta(step.value);
       started = true;
-      yield requireDelta(event);
+      yield delta;
     }
   } catch (error) {
     run.usage.requestFailed(error, started);
     throw error;
+  } finally {
+    // Not for await: it would wait for a return() that need not settle.
+    closeIterator(iterator);
   }
-  throw incompleteStream();
 }
 
 /** Middleware may produce deltas that say nothing; nobody needs to see them. */
 async function* withoutEmptyDeltas(stream: ModelStream): ModelStream {
-  for (;;) {
-    const step = await stream.next();
-    if (step.done) return step.value;
-    if (step.value.delta !== "") yield step.value;
+  try {
+    for (;;) {
+      const step = await stream.next();
+      if (step.done) return step.value;
+      if (step.value.delta !== "") yield step.value;
+    }
+  } finally {
+    closeIterator(stream);
   }
 }
 

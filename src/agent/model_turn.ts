@@ -51,6 +51,7 @@ async function relievedContext(
   run: ActiveRun,
 ): Promise<ContextBuildResult | Stop> {
   const turn = await buildTurnContext(run);
+  if (run.emitter.failed) return persistenceStop(run);
   if (!wantsRelief(run, turn)) return turn.context;
   const result = await compactInRun(run, "pressure", turn.preparation);
   const stop = result === null ? null : compactionStopOf(run, result);
@@ -84,6 +85,7 @@ async function contextAfterOverflow(
   const result = await compactInRun(run, "overflow", null);
   const stop = result === null ? null : compactionStopOf(run, result);
   if (stop !== null) return stop;
+  run.phase = "model";
   if (result?.status !== "completed") throw overflow;
   const { context } = await buildTurnContext(run);
   return budgetStop(run) ?? context;

@@ -116,9 +116,14 @@ export class RunChain {
   }
 
   async #run(operation: Operation, parts: RunParts): Promise<AgentRunResult> {
-    this.#refuseReentry(parts.options);
-    if (parts.wanted.kind === "continue") this.#refuseContinue();
-    else this.#refuseDuringShutdown();
+    try {
+      this.#refuseReentry(parts.options);
+      if (parts.wanted.kind === "continue") this.#refuseContinue();
+      else this.#refuseDuringShutdown();
+    } catch (error) {
+      operation.cancellation.close();
+      throw error;
+    }
     return await this.#perform(
       operation,
       parts.options.signal,

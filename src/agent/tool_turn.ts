@@ -17,6 +17,7 @@ export async function toolTurn(
 ): Promise<Stop | null> {
   const { turn } = run;
   run.phase = "tool";
+  run.core.state.noToolResponseCount = 0;
   const outcome = await run.core.tools.settle({
     calls,
     turn,

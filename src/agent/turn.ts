@@ -23,11 +23,18 @@ export async function turnLoop(run: ActiveRun): Promise<Stop> {
   for (;;) {
     const early = turnBarrier(run) ??
       (run.turn >= maxSteps ? maxStepsStop(run) : budgetStop(run));
-    if (early !== null) return early;
+    if (early !== null) return decided(run, early);
     const turn = await oneTurn(run);
     const stop = turn.stop ?? await behaviorStop(run, turn.answer);
     if (stop !== null) return stop;
   }
+}
+
+/** Closes the run with a decision; an abort that came before it still wins. */
+function decided(run: ActiveRun, stop: Stop): Stop {
+  const beaten = run.cancellation.aborted && !run.closing;
+  run.close();
+  return beaten ? abortStop(run) : stop;
 }
 
 type TurnEnd =
@@ -41,25 +48,21 @@ async function oneTurn(run: ActiveRun): Promise<TurnEnd> {
   run.core.tools.beginTurn();
   await run.emit({ kind: "turn_started", turn });
   const end = await insideTurn(run).catch((error): TurnEnd => ({
-    stop: failureStop(run, error),
+    stop: decided(run, failureStop(run, error)),
   }));
-  if (end.stop !== null) run.close();
   await run.emit({ kind: "turn_completed", turn });
   return end;
 }
 
 async function insideTurn(run: ActiveRun): Promise<TurnEnd> {
   const reply = await modelTurn(run);
-  if ("stopReason" in reply) return { stop: reply };
+  if ("stopReason" in reply) return { stop: decided(run, reply) };
   const { message, finishReason } = reply;
-  if (message.toolCalls.length > 0) {
-    run.core.state.noToolResponseCount = 0;
-    const stop = await toolTurn(run, message.toolCalls, finishReason);
-    return stop === null ? { stop, answer: message } : { stop };
-  }
-  run.cancellation.throwIfAborted();
-  const stop = answerStop(run, message, finishReason);
-  return stop === null ? { stop, answer: message } : { stop };
+  const stop = message.toolCalls.length > 0
+    ? await toolTurn(run, message.toolCalls, finishReason)
+    : answerStop(run, message, finishReason);
+  if (stop !== null) return { stop: decided(run, stop) };
+  return { stop, answer: message };
 }
 
 /** What ends a run between two turns whatever the turns brought. */
@@ -74,25 +77,24 @@ async function behaviorStop(
   response: AssistantMessage,
 ): Promise<Stop | null> {
   for (const hook of run.core.config.behaviorHooks) {
-    if (run.cancellation.aborted) return abortStop(run);
+    if (run.cancellation.aborted) return decided(run, abortStop(run));
     try {
       const answer = await run.cancellation.race(() =>
         askHook(run, hook, response)
       );
       const stop = requireDecision(hook, answer);
       if (stop !== null) {
+        run.close();
         return {
           stopReason: "behavior_stop",
           output: stop.output ?? response.content,
         };
       }
     } catch (error) {
-      return failureStop(
-        run,
-        error instanceof BehaviorHookError
-          ? error
-          : BehaviorHookError.threw(hook, error),
-      );
+      const failure = error instanceof BehaviorHookError
+        ? error
+        : BehaviorHookError.threw(hook, error);
+      return decided(run, failureStop(run, failure));
     }
   }
   return null;

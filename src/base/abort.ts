@@ -128,6 +128,7 @@ export class Cancellation {
   #cancelGrace: (() => void) | undefined;
   #whenExpired: (() => void)[] = [];
   #reason: AgentCancelledError | undefined;
+  #closed = false;
 
   /** Nothing is aborted yet. */
   constructor(options: CancellationOptions) {
@@ -154,9 +155,9 @@ export class Cancellation {
     return this.#reason ?? new AgentCancelledError(DEFAULT_ABORT_REASON);
   }
 
-  /** Aborts the operation; the first reason wins. @returns False if it was aborted before. */
+  /** Aborts the operation; the first reason wins. @returns False if it was aborted before or is over. */
   abort(reason: unknown): boolean {
-    if (this.aborted) return false;
+    if (this.aborted || this.#closed) return false;
     this.#reason = toCancelledError(reason);
     this.#stage = "aborted";
     // A real timer: the macrotask is what the event loop does, whatever the clock says.
@@ -225,8 +226,9 @@ export class Cancellation {
     };
   }
 
-  /** Ends the timers of an operation that is over. */
+  /** Ends the timers of an operation that is over; an abort no longer changes anything. */
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#macrotask);
     this.#cancelGrace?.();
     this.#whenExpired = [];

@@ -8,7 +8,7 @@ export class EventQueue<T> {
   #values: T[] = [];
   #head = 0;
   #ended: { readonly error?: unknown } | undefined;
-  #wake: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
 
   /** Adds a value; ignored after the end. */
   push(value: T): void {
@@ -39,7 +39,7 @@ export class EventQueue<T> {
         ? Promise.reject(this.#ended.error)
         : Promise.resolve({ done: true, value: undefined });
     }
-    return new Promise<void>((resolve) => this.#wake = resolve)
+    return new Promise<void>((resolve) => this.#waiting.push(resolve))
       .then(() => this.next());
   }
 
@@ -53,8 +53,6 @@ export class EventQueue<T> {
   }
 
   #notify(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }

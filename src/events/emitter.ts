@@ -191,7 +191,10 @@ export class EventEmitter {
       };
       let cancelTimer = () => {};
       let forget = () => {};
-      pending.then(() => settle(), (cause) => settle({ cause }));
+      Promise.resolve(pending).then(
+        () => settle(),
+        (cause) => settle({ cause }),
+      );
       // A call that the abort interrupts has the rest of the grace, a later one a grace of its own.
       const boundMs = cancellation.aborted
         ? Math.min(sinkTimeoutMs ?? Infinity, cancellation.graceMs)

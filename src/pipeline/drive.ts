@@ -59,12 +59,15 @@ function orAbandoned(
 ): Promise<AgentRunResult> {
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let ended = false;
     const forget = cancellation.onExpired(async () => {
       await Promise.allSettled(inner);
+      if (ended) return;
       // Layers whose core has just settled get their turn first.
       timer = setTimeout(() => resolve(cancelledResult(cancellation.reason)));
     });
     pumping.then(resolve, reject).finally(() => {
+      ended = true;
       clearTimeout(timer);
       forget();
     });
