@@ -16,6 +16,7 @@ import type {
   ModelTarget,
 } from "../model/adapter.ts";
 import { ModelProviderError } from "../model/errors.ts";
+import { openAIToolView } from "../tools/definition.ts";
 import { emptyAnswer, incompleteAnswer } from "./answer_errors.ts";
 import { AnswerAssembler } from "./assemble.ts";
 import { BodyWriter } from "./body.ts";
@@ -235,11 +236,15 @@ export class ChatModelAdapter implements ModelAdapter {
   }
 
   #body(
-    { llmMessages, tools }: ContextBuildResult,
+    { llmMessages, tools: shown, toolDefinitions }: ContextBuildResult,
     { options = {} }: ModelCall,
     { members }: RequestForm,
   ): Uint8Array<ArrayBuffer> {
     const { temperature } = this.#config;
+    // The definitions are what is meant; a view of them may be stale.
+    const tools = toolDefinitions.length === 0
+      ? shown
+      : toolDefinitions.map(openAIToolView);
     return this.#bodies.write(llmMessages, tools, {
       ...members,
       ...bodyMembers(temperature, options, tools.length > 0),

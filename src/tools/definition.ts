@@ -189,10 +189,12 @@ export function toolDefinitionsEqual(
         canonicalJson(left.parameters) === canonicalJson(right.parameters));
 }
 
-const views = new WeakMap<ToolDefinition, OpenAIFunctionTool>();
+const views = new WeakMap<ToolDefinitionView, OpenAIFunctionTool>();
 
 /** The function-calling form of a definition, made once and frozen. */
-export function openAIToolView(definition: ToolDefinition): OpenAIFunctionTool {
+export function openAIToolView(
+  definition: ToolDefinitionView,
+): OpenAIFunctionTool {
   let view = views.get(definition);
   if (view === undefined) {
     const { name, description, parameters, strict } = definition;

@@ -8,6 +8,7 @@ import {
 } from "../../src/messages/message.ts";
 import type { OpenAIFunctionTool } from "../../src/messages/tool.ts";
 import type { ModelOptions } from "../../src/model/adapter.ts";
+import { ToolDefinition } from "../../src/tools/definition.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import {
@@ -370,19 +371,35 @@ interface WireMessage {
 }
 
 interface Asked {
+  readonly definitions?: readonly ToolDefinition[];
   readonly messages?: readonly AgentMessage[];
   readonly tools?: readonly OpenAIFunctionTool[];
   readonly options?: ModelOptions;
 }
 
 /** What a server gets for one streamed request. */
+test("the definitions of tools are sent, not a stale view of them", {
+  case: "TL-172",
+}, async () => {
+  const strict = new ToolDefinition({ name: "lookup", strict: true });
+  const canonical = await sent({}, { tools: [echo], definitions: [strict] });
+  assertEquals(canonical.body.tools, [
+    { type: "function", function: { name: "lookup", strict: true } },
+  ]);
+  assertEquals((await sent({}, { tools: [echo] })).body.tools, [echo]);
+  assertEquals("tools" in (await sent({})).body, false);
+});
+
 async function sent(
   wishes: Partial<AdapterWishes>,
   asked: Asked = {},
 ): Promise<RecordedRequest> {
   const { fetch, requests } = playing(() => new Response(hi));
   const adapter = await startedAdapter({ ...wishes, fetch });
-  const context = contextOf(asked.messages, asked.tools);
+  const context = {
+    ...contextOf(asked.messages, asked.tools),
+    toolDefinitions: asked.definitions ?? [],
+  };
   const { error } = await readAll(
     adapter.stream(context, callOf(asked.options)),
   );
