@@ -4,6 +4,7 @@
  * `writer_program.ts race ROOT LABEL COUNT [LOCKS]`: so many messages, each on the head it has seen.
  * `writer_program.ts stream ROOT LABEL [LOCKS]`: message after message until it is killed.
  * `writer_program.ts fill ROOT LABEL`: messages of a kilobyte until one fails.
+ * `writer_program.ts mend ROOT LABEL COUNT LOCKS`: so many messages, each over a torn line.
  * `writer_program.ts tear ROOT TEXT LOCKS`: takes the lock, writes the text and waits to be killed.
  */
 import { appendFileSync } from "node:fs";
@@ -16,7 +17,7 @@ import { messageAppended, sessionId } from "./drafts.ts";
 import { type LockName, locksNamed, openStorage, pathsOf } from "./platform.ts";
 
 const [command, root, label, ...rest] = argv.slice(2) as [
-  "race" | "stream" | "fill" | "tear",
+  "race" | "stream" | "fill" | "mend" | "tear",
   string,
   string,
   ...string[],
@@ -31,6 +32,9 @@ switch (command) {
     break;
   case "fill":
     await fill();
+    break;
+  case "mend":
+    await mend(Number(rest[0]), rest[1] as LockName);
     break;
   case "tear":
     await tear(rest[0] as LockName);
@@ -77,6 +81,23 @@ async function fill(): Promise<void> {
       break;
     }
   }
+  await storage.close();
+}
+
+async function mend(count: number, name: LockName): Promise<void> {
+  const storage = await openStorage(root);
+  const locks = await locksNamed(name);
+  const paths = await pathsOf(root, sessionId);
+  const lock = await locks.open(paths.lock);
+  const start = '{"agent_id":"writer","branch_id":"main","created_at":"2026-';
+  for (let done = 0; done < count; done++) {
+    while (!await lock.tryLock());
+    appendFileSync(paths.journal, start.padEnd(60 + 97 * done % 800, "x"));
+    await lock.unlock();
+    await storage.append(messageAppended(`${label} ${done}`));
+  }
+  await lock.close();
+  await locks.close?.();
   await storage.close();
 }
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { childProgram } from "../support/child_program.ts";
-import { runtime, runtimesWith } from "../support/runtime.ts";
+import { isLong, runtime, runtimesWith } from "../support/runtime.ts";
 import { test } from "../support/suite.ts";
 import { messageAppended, runStarted, sessionId } from "./drafts.ts";
 import { flocksHere, openStorage, pathsOf } from "./platform.ts";
@@ -71,35 +71,31 @@ async function raceAll(
   assertEquals(messages.length, count * Object.keys(racers).length);
 }
 
-test(
-  "processes that append to one session lose nothing and see typed conflicts only",
-  {
-    runtimes: hosts,
-    timeoutMs: 60_000,
-  },
-  () =>
-    withSession(async (root, storage) => {
-      const racers = Object.fromEntries(flocksHere.flatMap((lock) =>
-        [1, 2].map((n) => {
-          const label = `${lock}${n}`;
-          const own = lock === "deno" ? [] : [lock];
-          return [
-            label,
-            startProgram(program, "race", root, label, "15", ...own),
-          ];
-        })
-      ));
-      await raceAll(storage, racers, 15);
-    }),
-);
+test("processes that append to one session lose nothing", {
+  runtimes: hosts,
+  timeoutMs: 600_000,
+}, () =>
+  withSession(async (root, storage) => {
+    const [each, count] = isLong ? [4, 250] : [2, 15];
+    const racers: Record<string, Program> = {};
+    for (const lock of flocksHere) {
+      const own = runtime === "deno" ? [] : [lock];
+      for (let n = 0; n < each; n++) {
+        const label = `${lock}${n}`;
+        const args = [root, label, String(count), ...own];
+        racers[label] = startProgram(program, "race", ...args);
+      }
+    }
+    await raceAll(storage, racers, count);
+  }));
 
 test("Deno, Node, Bun and Python append to one session at the same time", {
   case: "SE-K-05",
   runtimes: ["node"],
-  timeoutMs: 120_000,
+  timeoutMs: 600_000,
 }, () =>
   withSession(async (root, storage) => {
-    const count = 20;
+    const count = isLong ? 200 : 20;
     const race = (label: string) => ["race", root, label, String(count)];
     const racers: Record<string, Program> = {
       deno1: startProgramOn("deno", program, ...race("deno1")),
@@ -153,6 +149,37 @@ test("writers killed at any moment lose nothing that was acknowledged", {
     }
     assertEquals(written(messages, "after").length, lives.length);
   }));
+
+test(
+  "a reader never sees more or less than whole lines while tails are mended",
+  {
+    case: "B62",
+    runtimes: hosts,
+    timeoutMs: 600_000,
+  },
+  () =>
+    withSession(async (root) => {
+      const count = isLong ? 5000 : 60;
+      const mender = startProgram(
+        program,
+        "mend",
+        root,
+        "m",
+        String(count),
+        flocksHere[0]!,
+      );
+      let found = 0;
+      while (found < count) {
+        const reader = await openStorage(root);
+        const messages = await messagesIn(reader);
+        await reader.close();
+        assertEquals(messages, messagesOf("m", messages.length));
+        assert(messages.length >= found, "what was seen once stays");
+        found = messages.length;
+      }
+      await mender.done;
+    }),
+);
 
 test(
   "a writer killed inside a line leaves the lock free and a tail that is repaired",
