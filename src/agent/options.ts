@@ -32,6 +32,7 @@ import {
   InMemoryHistoryProvider,
 } from "../pipeline/history.ts";
 import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
+import { isRecorder } from "../session/restore.ts";
 import { toHandlers, type ToolInput } from "../tools/define_tool.ts";
 import type { ToolHandler } from "../tools/handler.ts";
 import type { BehaviorHook } from "./behavior.ts";
@@ -41,7 +42,6 @@ import {
   EXPLICIT_FINISH_PROTOCOL_PROMPT,
   TOOL_PROTOCOL_PROMPT,
 } from "./prompts.ts";
-import { isRecorder } from "./restoration.ts";
 import { createRuntimePolicy, type RuntimePolicy } from "./runtime_policy.ts";
 
 /** How an agent is made. Lists are copied; the objects in them stay the caller's. */

@@ -1,8 +1,6 @@
 import { AgentConfigurationError } from "../base/errors.ts";
-import type { AgentEventSink } from "../events/sink.ts";
 import { SessionArgumentError } from "../session/errors.ts";
-import type { SessionRecorder } from "../session/recorder.ts";
-import { restoredConversation } from "../session/restore.ts";
+import { isRecorder, restoredConversation } from "../session/restore.ts";
 import type { AgentSession } from "../session/session.ts";
 import type {
   SessionCheckout,
@@ -65,12 +63,4 @@ export async function recoverSession(
   }
   restoreSession(core, checkout);
   return recovery;
-}
-
-/** True for a recorder of a session; told by its shape, so that no agent needs the session floor. */
-export function isRecorder(
-  sink: AgentEventSink | undefined,
-): sink is SessionRecorder {
-  return typeof (sink as Partial<SessionRecorder> | undefined)?.continueFrom ===
-    "function";
 }

@@ -1,6 +1,8 @@
+import type { AgentEventSink } from "../events/sink.ts";
 import { type AgentMessage, withoutUsage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import { SessionArgumentError } from "./errors.ts";
+import type { SessionRecorder } from "./recorder.ts";
 import type { AgentSession } from "./session.ts";
 
 /** What an agent takes over from a session. */
@@ -46,6 +48,14 @@ export function messagesToRestore(
       index < keptCount ? withoutUsage(message) : message
     ),
   );
+}
+
+/** True for a recorder of a session; told by its shape, so that no agent ships with the recorder. */
+export function isRecorder(
+  sink: AgentEventSink | undefined,
+): sink is SessionRecorder {
+  return typeof (sink as Partial<SessionRecorder> | undefined)?.continueFrom ===
+    "function";
 }
 
 function requireOwner({ sessionId, agentId }: AgentSession, own: string): void {
