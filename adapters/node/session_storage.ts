@@ -12,9 +12,10 @@ import { nodeJournalFiles } from "./journal_files.ts";
 export interface JsonlSessionStorageOptions
   extends JournalStorageOptions, FileJournalOptions {
   /**
-   * Locks of your own choice, for instance `nodeFlock(koffi)`. Without it the
-   * kernel's locks are used through a helper process (`perl`, or `sh` with
-   * `flock`); where there is none, owner files are.
+   * Locks of your own choice: `nodeFlock(koffi)`, or `processLocks` for a
+   * directory that this process has to itself. Without it the kernel's locks are
+   * used through a helper process (`perl`, or `sh` with `flock`), which costs each
+   * append a fraction of a millisecond or some; where there is none, owner files are.
    */
   readonly lock?: FileLocks;
 }

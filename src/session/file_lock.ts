@@ -50,7 +50,10 @@ export interface FileLocks {
   close?(): void | Promise<void>;
 }
 
-/** Locks that keep no other process out; this process queues in front of every lock anyway. */
+/**
+ * Locks that keep no other process out, for directories that one process has to
+ * itself. Writers of this process still take turns.
+ */
 export const processLocks: FileLocks = Object.freeze({
   kind: "process",
   open: () => ({ tryLock: () => true, unlock() {}, close() {} }),
