@@ -34,11 +34,7 @@
  */
 
 // The agent
-export {
-  Agent,
-  type CompactOptions,
-  type ShutdownOptions,
-} from "./src/agent/agent.ts";
+export { Agent } from "./src/agent/agent.ts";
 export { type AgentConfig, type AgentOptions } from "./src/agent/options.ts";
 export {
   createRuntimePolicy,
@@ -79,7 +75,8 @@ export {
   FollowUpHandle,
   FollowUpRejectedError,
 } from "./src/agent/follow_up.ts";
-export { type AgentLifecycle } from "./src/agent/lifecycle.ts";
+export type { AgentLifecycle, ShutdownOptions } from "./src/agent/lifecycle.ts";
+export type { CompactOptions } from "./src/agent/compaction.ts";
 export { AgentOrchestrator } from "./src/agent/run.ts";
 export {
   ActiveRun,
@@ -134,7 +131,10 @@ export {
   type ContextContribution,
   type ContextProvider,
   type ContextRun,
+  UnsupportedContextError,
 } from "./src/pipeline/context_provider.ts";
+export { contextMiddleware } from "./src/pipeline/context_middleware.ts";
+export { agentTool, type AgentToolOptions } from "./src/pipeline/agent_tool.ts";
 export { type ProviderStates } from "./src/pipeline/provider_pass.ts";
 export {
   SessionHistoryProvider,

@@ -1,4 +1,4 @@
-import { EJAgentError } from "../base/errors.ts";
+import { AgentConfigurationError, EJAgentError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { RunScope } from "../base/scope.ts";
@@ -13,7 +13,6 @@ import {
   middlewareName,
   requireMiddleware,
 } from "./middleware.ts";
-import { AgentConfigurationError } from "../base/errors.ts";
 
 /** What one provider added to a run, for those after it. */
 export interface ContextContribution {
@@ -61,7 +60,7 @@ export interface ContextProvider {
 export interface ContextRun {
   /** The agent that runs. */
   readonly agent: AgentInfo;
-  /** Its run. */
+  /** Its run; empty in front of an agent that makes its runs itself. */
   readonly runId: string;
   /** A run with a task, or one that goes on without. */
   readonly kind: "task" | "continue";
@@ -95,6 +94,12 @@ export class ContextClosedError extends EJAgentError {
   override readonly code = "context_closed";
 }
 
+/** A context provider added what cannot reach the agent that it stands in front of. */
+export class UnsupportedContextError extends EJAgentError {
+  /** Always `"unsupported_context"`. */
+  override readonly code = "unsupported_context";
+}
+
 /** Everything that one provider added, with the objects behind the names. */
 export interface ContextAddition extends ContextContribution {
   /** Handlers of the added tools. */
@@ -122,6 +127,8 @@ export function openContextRun(
     readonly state: Record<string, JsonValue>;
     readonly contributions: readonly ContextContribution[];
     readonly signal: AbortSignal;
+    /** True in front of an agent that only messages can reach. */
+    readonly messagesOnly: boolean;
   },
 ): { readonly run: ContextRun; close(): ContextAddition } {
   const { sourceId } = provider;
@@ -138,6 +145,15 @@ export function openContextRun(
       );
     }
   };
+  const requireReach = (what: string) => {
+    requireOpen();
+    if (provider.messagesOnly) {
+      throw new UnsupportedContextError(
+        `Context provider "${sourceId}" adds ${what}, but only messages can ` +
+          `reach agent "${base.agent.agentId}" from here`,
+      );
+    }
+  };
   const run: ContextRun = {
     ...base,
     state: provider.state,
@@ -150,19 +166,19 @@ export function openContextRun(
       }
     },
     extendInstructions(...added) {
-      requireOpen();
+      requireReach("instructions");
       instructions.push(...added);
     },
     extendTools(...added) {
-      requireOpen();
+      requireReach("tools");
       handlers.push(...toHandlers(added));
     },
     extendOptions(added) {
-      requireOpen();
+      requireReach("model options");
       options = { ...options, ...frozenCopy(added) };
     },
     extendMiddleware(...added) {
-      requireOpen();
+      requireReach("middleware");
       for (const entry of added.map(requireMiddleware)) {
         if (entry.aroundRun !== undefined) {
           throw new AgentConfigurationError(
@@ -193,4 +209,24 @@ export function openContextRun(
       });
     },
   };
+}
+
+/** Checks the ids of providers. @throws {AgentConfigurationError} One is blank, or two are equal. */
+export function requireUniqueSources(
+  providers: readonly { readonly sourceId: string }[],
+): void {
+  const seen = new Set<string>();
+  for (const { sourceId } of providers) {
+    if (typeof sourceId !== "string" || sourceId.trim() === "") {
+      throw new AgentConfigurationError(
+        "Every history and context provider needs a sourceId",
+      );
+    }
+    if (seen.has(sourceId)) {
+      throw new AgentConfigurationError(
+        `The sourceId "${sourceId}" is used by two providers`,
+      );
+    }
+    seen.add(sourceId);
+  }
 }

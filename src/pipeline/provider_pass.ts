@@ -23,6 +23,8 @@ export interface ProviderPassOptions {
   readonly states: ProviderStates;
   /** What all providers are told. */
   readonly base: ContextRunBase;
+  /** True in front of an agent that only messages can reach. @default {false} */
+  readonly messagesOnly?: boolean;
   /** Milliseconds that each `afterRun` gets. */
   readonly timeoutMs: number;
   /** Drives the bound. */
@@ -52,9 +54,9 @@ export class ProviderPass {
    * @throws What the first failing provider threw; later ones are not asked.
    */
   async before(
-    cancellation: Cancellation,
+    cancellation: Pick<Cancellation, "signal" | "race">,
   ): Promise<readonly ContextAddition[]> {
-    const { providers, states, base } = this.#options;
+    const { providers, states, base, messagesOnly = false } = this.#options;
     const additions: ContextAddition[] = [];
     for (const provider of providers) {
       const { sourceId } = provider;
@@ -64,6 +66,7 @@ export class ProviderPass {
         state: states.get(sourceId)!,
         contributions: Object.freeze([...additions]),
         signal: cancellation.signal,
+        messagesOnly,
       });
       try {
         await cancellation.race(() => provider.beforeRun?.(opened.run));

@@ -10,6 +10,7 @@ import {
   type SkillCatalog,
   systemMessage,
   TOOL_PROTOCOL_PROMPT,
+  userMessage,
 } from "../../mod.ts";
 import { calls, fail, text } from "../../src/testing/mod.ts";
 import { ToolSchemaValidationMiddleware } from "../../src/validation/mod.ts";
@@ -403,6 +404,33 @@ test("middleware of providers stands inside the agent's for one run", {
   log.length = 0;
   await agent.run("u");
   assertEquals(log.join(" "), "A>m A<m");
+});
+
+test("middleware of a provider that is switched off is left out of every layer", async () => {
+  const log: string[] = [];
+  const { agent } = agentWith([calls(["echo"]), text("one")], {
+    tools: [echo],
+    contextProviders: [{
+      sourceId: "p",
+      beforeRun: (run) =>
+        run.extendMiddleware(
+          { ...tracing("off", log, "mt"), enabled: false },
+          tracing("on", log, "mt"),
+        ),
+    }],
+  });
+  await agent.run("t");
+  assertEquals(log.join(" "), "on>m on<m on>t on<t on>m on<m");
+});
+
+test("context messages of the caller reach this run's requests alone", async () => {
+  const { agent, model } = agentWith([text("one"), text("two")]);
+  await agent.run("t", { contextMessages: [userMessage("note")] });
+  await agent.run("u");
+  assertEquals(
+    model.contexts.map(({ llmMessages }) => contentsOf(llmMessages)),
+    [["P", "note", "t"], ["P", "t", "one", "u"]],
+  );
 });
 
 test("a provider cannot wrap runs", { case: "PL-C-17" }, async () => {

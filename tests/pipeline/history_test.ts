@@ -262,7 +262,7 @@ test("an explicit compaction is saved whole", { case: "PL-C-32" }, async () => {
   assertStringIncludes(String(conversation[0]?.content), "the story so far");
 });
 
-test("a reset is told to the history", async () => {
+test("a reset is told to the history", () => {
   const history = new ScriptedHistory();
   const { agent } = agentWith([], { history });
   agent.reset();

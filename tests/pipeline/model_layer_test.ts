@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-yield -- some of these streams have a result and no events
 import {
   AgentPipelineError,
   assistantMessage,

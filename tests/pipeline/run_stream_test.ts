@@ -1,3 +1,4 @@
+// deno-lint-ignore-file require-yield -- some of these streams have a result and no events
 import type { AgentEvent } from "../../mod.ts";
 import { block, deltas, text } from "../../src/testing/mod.ts";
 import {
