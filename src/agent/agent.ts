@@ -3,8 +3,7 @@ import { AgentConfigurationError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import type { JsonValue } from "../base/json.ts";
 import { requireText } from "../base/require.ts";
-import type { CompactionResult, Compactor } from "../context/compaction.ts";
-import { flattenSinks } from "../events/sink.ts";
+import type { CompactionResult } from "../context/compaction.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import {
   contentText,
@@ -35,43 +34,27 @@ import type {
 } from "../session/storage.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import type { StepOutcome } from "../tools/outcome.ts";
-import { ToolRuntime } from "../tools/runtime.ts";
-import { compactAlone } from "./compaction.ts";
+import { compactAlone, type CompactOptions } from "./compaction.ts";
 import {
   type ContinueRejectedReason,
   conversationRefusal,
 } from "./continuation.ts";
-import type { AgentCore } from "./core.ts";
+import { type AgentCore, agentCore } from "./core.ts";
 import type { FollowUpHandle } from "./follow_up.ts";
-import { type AgentLifecycle, AgentResources } from "./lifecycle.ts";
-import { loadAtStartup } from "./loaded_history.ts";
 import {
-  type AgentConfig,
-  type AgentOptions,
-  resolveOptions,
-} from "./options.ts";
+  type AgentLifecycle,
+  AgentResources,
+  type ShutdownOptions,
+} from "./lifecycle.ts";
+import { loadAtStartup } from "./loaded_history.ts";
+import { type AgentOptions, resolveOptions } from "./options.ts";
 import { type OperationOptions, RunChain, type Wanted } from "./run_chain.ts";
-import { AgentState } from "./state.ts";
 import {
   recoverSession,
   type RecoverSessionOptions,
   restoreSession,
 } from "./restoration.ts";
 import type { SteeringReceipt } from "./steering.ts";
-
-/** Options of a shutdown. */
-export interface ShutdownOptions {
-  /** Aborts what is active first, with this reason; without it the shutdown waits. */
-  readonly abort?: string;
-}
-
-/** Options of an explicit compaction. */
-export interface CompactOptions {
-  /** Used instead of the configured one. */
-  readonly compactor?: Compactor;
-  /** Aborts the compaction. */
-  readonly signal?: AbortSignal;
-}
 
 /**
  * An agent: a conversation, a model, tools, and the loop between them.
@@ -125,7 +108,7 @@ export class Agent implements AgentLike, AsyncDisposable {
   constructor(options: AgentOptions) {
     const config = resolveOptions(options);
     this.#middleware = [...config.middleware];
-    this.#core = coreOf(config, this.#middleware);
+    this.#core = agentCore(config, this.#middleware);
     this.#resources = new AgentResources(this.#core);
     this.#chain = new RunChain(this.#core, this.#resources);
   }
@@ -480,53 +463,4 @@ export class Agent implements AgentLike, AsyncDisposable {
       );
     }
   }
-}
-
-function coreOf(
-  config: AgentConfig,
-  middleware: readonly Middleware[],
-): AgentCore {
-  return {
-    config,
-    info: infoOf(config),
-    state: new AgentState(config.systemMessages),
-    tools: new ToolRuntime({
-      handlers: config.handlers,
-      // Read at start-up, so that use() can still add to it.
-      get layers() {
-        return middleware.filter((entry) => canBeActive(config, entry));
-      },
-      logger: config.logger,
-      parallelToolCalls: config.runtimePolicy.parallelToolCalls,
-      maxParallelToolCalls: config.runtimePolicy.maxParallelToolCalls,
-      maxRepeatedToolCalls: config.runtimePolicy.maxRepeatedToolCalls,
-    }),
-    sinks: flattenSinks([
-      ...(config.history.sink === undefined ? [] : [config.history.sink]),
-      ...(config.eventSink === null ? [] : [config.eventSink]),
-    ]),
-    agentLayers: [],
-    modelLayers: [],
-    providerStates: new Map(),
-  };
-}
-
-function infoOf(config: AgentConfig): AgentInfo {
-  const { target } = config.model;
-  const { conversationId } = config.history;
-  return Object.freeze({
-    agentId: config.agentId,
-    ...(config.name !== null && { name: config.name }),
-    ...(config.description !== null && { description: config.description }),
-    ...(target !== undefined && { provider: target.provider }),
-    ...(target?.model !== undefined && { model: target.model }),
-    ...(conversationId !== undefined && { conversationId }),
-    remote: false,
-  });
-}
-
-// Middleware for tools alone is left out where no tool can ever appear.
-function canBeActive(config: AgentConfig, entry: Middleware): boolean {
-  return entry.aroundRun !== undefined || entry.aroundModel !== undefined ||
-    config.handlers.length > 0 || config.contextProviders.length > 0;
 }

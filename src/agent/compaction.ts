@@ -41,6 +41,14 @@ export async function compactInRun(
   return result;
 }
 
+/** Options of an explicit compaction. */
+export interface CompactOptions {
+  /** Used instead of the configured one. */
+  readonly compactor?: Compactor;
+  /** Aborts the compaction. */
+  readonly signal?: AbortSignal;
+}
+
 /** What an explicit compaction needs. */
 export interface CompactionParts {
   /** Writes the summary. */

@@ -1,11 +1,11 @@
-import type { AgentEventSink } from "../events/sink.ts";
+import { type AgentEventSink, flattenSinks } from "../events/sink.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { ModelLayer } from "../model/layer.ts";
-import type { AgentLayer } from "../pipeline/middleware.ts";
+import type { AgentLayer, Middleware } from "../pipeline/middleware.ts";
 import type { ProviderStates } from "../pipeline/provider_pass.ts";
-import type { ToolRuntime } from "../tools/runtime.ts";
+import { ToolRuntime } from "../tools/runtime.ts";
 import type { AgentConfig } from "./options.ts";
-import type { AgentState } from "./state.ts";
+import { AgentState } from "./state.ts";
 
 /** What the rooms of one agent share. */
 export interface AgentCore {
@@ -25,4 +25,58 @@ export interface AgentCore {
   modelLayers: readonly ModelLayer[];
   /** What context providers keep for the life of the agent. */
   readonly providerStates: ProviderStates;
+}
+
+/**
+ * The core of one agent.
+ *
+ * @param middleware Read at start-up, so that more can be added before.
+ */
+export function agentCore(
+  config: AgentConfig,
+  middleware: readonly Middleware[],
+): AgentCore {
+  return {
+    config,
+    info: infoOf(config),
+    state: new AgentState(config.systemMessages),
+    tools: new ToolRuntime({
+      handlers: config.handlers,
+      // Read at start-up, so that use() can still add to it.
+      get layers() {
+        return middleware.filter((entry) => canBeActive(config, entry));
+      },
+      logger: config.logger,
+      parallelToolCalls: config.runtimePolicy.parallelToolCalls,
+      maxParallelToolCalls: config.runtimePolicy.maxParallelToolCalls,
+      maxRepeatedToolCalls: config.runtimePolicy.maxRepeatedToolCalls,
+    }),
+    sinks: flattenSinks([
+      ...(config.history.sink === undefined ? [] : [config.history.sink]),
+      ...(config.eventSink === null ? [] : [config.eventSink]),
+    ]),
+    agentLayers: [],
+    modelLayers: [],
+    providerStates: new Map(),
+  };
+}
+
+function infoOf(config: AgentConfig): AgentInfo {
+  const { target } = config.model;
+  const { conversationId } = config.history;
+  return Object.freeze({
+    agentId: config.agentId,
+    ...(config.name !== null && { name: config.name }),
+    ...(config.description !== null && { description: config.description }),
+    ...(target !== undefined && { provider: target.provider }),
+    ...(target?.model !== undefined && { model: target.model }),
+    ...(conversationId !== undefined && { conversationId }),
+    remote: false,
+  });
+}
+
+// Middleware for tools alone is left out where no tool can ever appear.
+function canBeActive(config: AgentConfig, entry: Middleware): boolean {
+  return entry.aroundRun !== undefined || entry.aroundModel !== undefined ||
+    config.handlers.length > 0 || config.contextProviders.length > 0;
 }

@@ -13,6 +13,12 @@ export type AgentLifecycle =
   | "stopping"
   | "stopped";
 
+/** Options of a shutdown. */
+export interface ShutdownOptions {
+  /** Aborts what is active first, with this reason; without it the shutdown waits. */
+  readonly abort?: string;
+}
+
 /**
  * Starts and stops what an agent owns: the model adapter, tools and middleware.
  *
