@@ -12,6 +12,14 @@ import {
   assertThrows,
 } from "./assert.ts";
 
+class Secret {
+  readonly #word = "secret";
+
+  get length(): number {
+    return this.#word.length;
+  }
+}
+
 const differing: readonly (readonly [string, unknown, unknown])[] = [
   ["numbers", 1, 2],
   ["zero and minus zero", 0, -0],
@@ -28,6 +36,7 @@ const differing: readonly (readonly [string, unknown, unknown])[] = [
   ["dates", new Date(1), new Date(2)],
   ["functions", () => 1, () => 1],
   ["promises", Promise.resolve(1), Promise.resolve(1)],
+  ["objects that show nothing", new Secret(), new Secret()],
 ];
 
 for (const [what, left, right] of differing) {

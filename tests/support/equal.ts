@@ -1,7 +1,8 @@
 /**
  * Whether two values are equal in structure: the same class, the same enumerable members, the same
  * items in the same order; sets and maps in any order. A member that is `undefined` differs from
- * one that is missing, `0` from `-0`. Frozen objects and objects without a prototype equal plain ones.
+ * one that is missing, `0` from `-0`, and two objects that show no members at all, such as two
+ * signals, differ from each other. Frozen objects and objects without a prototype equal plain ones.
  */
 export function equal(a: unknown, b: unknown): boolean {
   return compare(a, b, new Map());
@@ -29,9 +30,6 @@ function compareContents(
   const inner = (left: unknown, right: unknown) => compare(left, right, open);
   if (a instanceof Date) return Object.is(a.getTime(), (b as Date).getTime());
   if (a instanceof RegExp) return String(a) === String(b);
-  if (a instanceof Promise || a instanceof WeakMap || a instanceof WeakSet) {
-    return false;
-  }
   if (a instanceof ArrayBuffer) {
     return sameBytes(new Uint8Array(a), new Uint8Array(b as ArrayBuffer));
   }
@@ -52,11 +50,18 @@ function compareContents(
   if (Array.isArray(a) && a.length !== (b as unknown[]).length) return false;
 
   const keys = enumerableKeys(a);
+  // An object that shows nothing keeps its state to itself: only the same one is equal.
+  if (keys.length === 0 && !showsItself(a)) return false;
   return keys.length === enumerableKeys(b).length &&
     keys.every((key) =>
       Object.prototype.propertyIsEnumerable.call(b, key) &&
       inner(a[key as keyof typeof a], b[key as keyof typeof b])
     );
+}
+
+function showsItself(value: object): boolean {
+  return prototypeOf(value) === Object.prototype || Array.isArray(value) ||
+    value instanceof Error;
 }
 
 function prototypeOf(value: object): unknown {
