@@ -8,6 +8,8 @@ import {
   ContextBudget,
   ContextOverflowError,
   type MessageTokenEstimator,
+  modelUsage,
+  type ModelUsageInput,
   runResult,
 } from "../../mod.ts";
 import {
@@ -86,6 +88,8 @@ interface CompactingOptions extends FixtureOptions {
   readonly past: readonly string[];
   readonly auto?: Partial<AutoCompactionPolicy>;
   readonly compact?: (request: CompactionRequest) => string | Promise<string>;
+  /** What the compactor reports to have spent. */
+  readonly spent?: ModelUsageInput;
 }
 
 /** An agent that compacts by itself, behind a history. */
@@ -93,8 +97,14 @@ function compacting(
   script: readonly ScriptStep[],
   options: CompactingOptions,
 ): Compacting {
-  const { tokens, past, auto = {}, compact = () => "the summary", ...rest } =
-    options;
+  const {
+    tokens,
+    past,
+    auto = {},
+    compact = () => "the summary",
+    spent,
+    ...rest
+  } = options;
   const requests: CompactionRequest[] = [];
   const fixture = agentWith(script, {
     compactionPolicy: policyOf(100, 10, 20),
@@ -103,7 +113,8 @@ function compacting(
     compactor: {
       async compact(request) {
         requests.push(request);
-        return { content: await compact(request), source: "test" };
+        const usage = spent === undefined ? null : modelUsage(spent);
+        return { content: await compact(request), source: "test", usage };
       },
     },
     ...rest,
@@ -573,3 +584,92 @@ test("an abort during an explicit compaction fulfils it as cancelled", {
   assertEquals(fixture.sink.trace(), "cS cF(cancelled)");
   assertEquals(fixture.agent.messages, before);
 });
+
+test("an overflow is the end where automatic compaction is off", {
+  case: "B43",
+}, async () => {
+  for (
+    const auto of [{ enabled: false }, { recoverOnOverflow: false }, {
+      maxOverflowRetries: 0,
+    }]
+  ) {
+    const fixture = compacting([tooLarge()], {
+      tokens: light,
+      past: heavyHistory,
+      auto,
+    });
+    assertEquals(
+      (await fixture.agent.run("continue")).stopReason,
+      "context_overflow",
+    );
+    assertEquals(fixture.requests, []);
+  }
+});
+
+test("what the compactor spends counts against the limit and is told apart", {
+  case: "X-190",
+}, async () => {
+  const usage = { inputTokens: 10, outputTokens: 10 };
+  const fixture = compacting([calls(["echo"], { usage })], {
+    tokens: heavy,
+    past: heavyHistory,
+    tools: [echo],
+    policy: { maxRunTokens: 60 },
+    spent: { inputTokens: 30, outputTokens: 10 },
+  });
+  const result = await fixture.agent.run("continue");
+  assertEquals([result.status, result.stopReason, result.turns], [
+    "failed",
+    "token_budget_exceeded",
+    1,
+  ]);
+  assertEquals(
+    [result.usage.totalTokens, result.compactionUsage?.totalTokens],
+    [20, 40],
+  );
+});
+
+test("no second request is made once the limit is spent on a compaction", {
+  case: "X-191",
+}, async () => {
+  const usage = { inputTokens: 5, outputTokens: 5 };
+  const fixture = compacting([calls(["echo"], { usage }), tooLarge()], {
+    tokens: light,
+    past: heavyHistory,
+    tools: [echo],
+    policy: { maxRunTokens: 15 },
+    spent: usage,
+  });
+  const result = await fixture.agent.run("continue");
+  assertEquals([result.stopReason, result.turns], ["token_budget_exceeded", 2]);
+  assertEquals([fixture.model.contexts.length, fixture.requests.length], [
+    2,
+    1,
+  ]);
+  assert(fixture.sink.trace().includes("TC2"), fixture.sink.trace());
+});
+
+test(
+  "that nothing can be compacted is told once",
+  { case: "X-194" },
+  async () => {
+    const script = [calls(["echo"]), calls(["echo"]), text("done")];
+    const fixture = compacting(script, {
+      tokens: { huge: 95 },
+      past: [],
+      tools: [echo],
+      compactionPolicy: new CompactionPolicy({
+        budget: new ContextBudget({
+          contextWindow: 100,
+          reserveTokens: 10,
+          keepRecentTokens: 20,
+        }),
+        splitTurns: false,
+      }),
+    });
+    await fixture.agent.run("huge");
+    const marks = fixture.sink.trace().split(" ");
+    const count = (mark: string) => marks.filter((one) => one === mark).length;
+    assertEquals([count("CP"), count("cS"), count("cC(skipped)")], [3, 1, 1]);
+  },
+);
