@@ -261,7 +261,14 @@ export function branchView(
   { origin, node }: TreeBranch,
   head: TreeNode = node,
 ): SessionBranch {
-  return Object.freeze({ ...origin, headRecordId: head.recordId });
+  return Object.freeze({
+    branchId: origin.branchId,
+    headRecordId: head.recordId,
+    baseRecordId: origin.baseRecordId,
+    sourceBranchId: origin.sourceBranchId,
+    intent: origin.intent,
+    createdRevision: origin.createdRevision,
+  });
 }
 
 function originOf(record: SessionRecord): BranchOrigin {
