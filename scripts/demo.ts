@@ -1,14 +1,24 @@
 /**
  * A guided tour of the core in under a minute: streaming, a tool with progress,
- * memory, and what it all cost.
+ * memory, what it all cost, and the same conversation in a process of another
+ * runtime.
  *
  *     deno task demo
  *
  * @module
  */
 
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
-import { Agent, type AgentEvent, defineTool } from "@ejagent/core";
+import {
+  Agent,
+  type AgentEvent,
+  defineTool,
+  SessionHistoryProvider,
+} from "@ejagent/core";
 import {
   calls,
   deltas,
@@ -17,6 +27,7 @@ import {
   text,
   thinking,
 } from "@ejagent/core/testing";
+import { platform } from "../examples/support/platform.ts";
 import { exampleModel } from "../examples/support/provider.ts";
 import { paint, write } from "../examples/support/terminal.ts";
 
@@ -44,6 +55,12 @@ const chapters: readonly Chapter[] = [
     about: "A second run knows what the first one was about.",
     play: (agent) => ask(agent, "Which limit did I ask about just now?"),
   },
+  {
+    title: "Another process",
+    about:
+      "The conversation is a session in a file; another runtime goes on with it.",
+    play: () => resume("And which limit was that again?"),
+  },
 ];
 
 const countPrimes = defineTool({
@@ -70,9 +87,15 @@ const countPrimes = defineTool({
 });
 
 const provider = await exampleModel(offline);
+const folder = mkdtempSync(join(tmpdir(), "tour-"));
+const sessionId = "tour";
 const agent = new Agent({
   agentId: "guide",
   model: provider.model,
+  history: new SessionHistoryProvider({
+    storage: new platform.JsonlSessionStorage(folder),
+    sessionId,
+  }),
   systemPrompt:
     "You are the guide of a short tour. Never count by yourself: use your tools.",
   tools: [countPrimes],
@@ -83,13 +106,32 @@ for (const [index, chapter] of chapters.entries()) {
   console.log(`\n${paint.bold(`${index + 1}. ${chapter.title}`)}`);
   console.log(paint.dim(chapter.about));
   await chapter.play(agent);
-  if (!agent.state.lastRunResult?.succeeded) {
-    process.exitCode = 1;
-    break;
-  }
+  if (!agent.state.lastRunResult?.succeeded) process.exitCode = 1;
+  if (process.exitCode) break;
 }
 await agent.shutdown();
 await provider.close();
+rmSync(folder, { recursive: true });
+
+/** Asks in a process of its own, which reads the session from its file: on Bun if npm is here. */
+async function resume(question: string): Promise<void> {
+  console.log(`\n${paint.cyan("you   >")} ${question}`);
+  const program = ["examples/support/resume.ts", folder, sessionId, question];
+  process.exitCode = await exitCodeOf("npx", "--yes", "bun@1.4.5", ...program)
+    .catch(() => exitCodeOf(process.execPath, "run", "-A", "-q", ...program));
+}
+
+/** Runs a program with the settings of this tour. Rejects if it cannot be started. */
+function exitCodeOf(command: string, ...args: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: { ...process.env, ...provider.environment },
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 1));
+  });
+}
 
 async function ask(agent: Agent, question: string): Promise<void> {
   console.log(`\n${paint.cyan("you   >")} ${question}`);

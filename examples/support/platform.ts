@@ -7,7 +7,7 @@
 
 type Adapter = Pick<
   typeof import("@ejagent/core/node"),
-  "environment" | "serve"
+  "environment" | "JsonlSessionStorage" | "serve"
 >;
 
 /** The environment and a server, whatever the runtime. */

@@ -18,6 +18,8 @@ export interface ExampleProvider {
   readonly model: ModelAdapter;
   /** Says which provider it is. */
   readonly describe: string;
+  /** The settings with which another process reaches the same provider. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Gives back what was started for the example. */
   close(): Promise<void>;
 }
@@ -36,6 +38,7 @@ export async function exampleModel(
     return {
       model: new ChatModelAdapter(config),
       describe: `Asking ${config.model} at ${config.baseUrl}`,
+      environment: {},
       close: () => Promise.resolve(),
     };
   }
@@ -52,6 +55,11 @@ export async function exampleModel(
     model: new ChatModelAdapter(config),
     describe: `Asking the embedded model server at ${config.baseUrl}; ` +
       "set MODEL_API_KEY, MODEL_URL and CHAT_MODEL to ask a real one",
+    environment: {
+      MODEL_API_KEY: config.apiKey,
+      MODEL_URL: config.baseUrl,
+      CHAT_MODEL: config.model,
+    },
     close: () => server.close(),
   };
 }

@@ -6,9 +6,15 @@ const examples: Readonly<Record<string, () => Promise<unknown>>> = {
   "02_custom_tool": () => import("../../examples/02_custom_tool.ts"),
   "05_parallel_lookup": () => import("../../examples/05_parallel_lookup.ts"),
   "06_skill": () => import("../../examples/06_skill.ts"),
+  "07_event_observers": () => import("../../examples/07_event_observers.ts"),
+  "08_session_resume": () => import("../../examples/08_session_resume.ts"),
   "10_composed_harness": () => import("../../examples/10_composed_harness.ts"),
   "11_streaming_events": () => import("../../examples/11_streaming_events.ts"),
   "12_tool_progress": () => import("../../examples/12_tool_progress.ts"),
+  "14_context_pressure": () => import("../../examples/14_context_pressure.ts"),
+  "15_explicit_compaction": () =>
+    import("../../examples/15_explicit_compaction.ts"),
+  "17_session_tree": () => import("../../examples/17_session_tree.ts"),
 };
 
 await examples[argv[2]!]!();

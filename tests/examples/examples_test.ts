@@ -133,6 +133,71 @@ test("progress stands between the start and the end of its tool", {
   ]);
 });
 
+test(
+  "observers count, audit and fail without changing the run",
+  hosts,
+  async () => {
+    assertEquals(await outputOf("07_event_observers"), [
+      "#5 roll_die was called",
+      "#11 the run is completed",
+      "You rolled a four.",
+      "turns: 2",
+      "events: 11",
+      "contained failures: 11",
+    ]);
+  },
+);
+
+test("an agent built anew goes on in its session", hosts, async () => {
+  assertEquals(await outputOf("08_session_resume"), [
+    "Noted: the code word is heron.",
+    "The code word is heron.",
+    "As I said: heron.",
+    "task: text_response",
+    "task: text_response",
+    "continue: text_response",
+  ]);
+});
+
+test("a conversation under pressure shortens itself", hosts, async () => {
+  const output = await outputOf("14_context_pressure");
+  assertEquals(output.slice(-3), [
+    "  summarised 4 messages",
+    "  73 % full: below_threshold",
+    "The bridge is 312 metres long.",
+  ]);
+});
+
+test("the model writes a summary on request", hosts, async () => {
+  assertEquals(await outputOf("15_explicit_compaction"), [
+    "completed: 5 messages became 4",
+    "The user plans four nights in Lisbon in May, arriving by train.",
+    "You go to Lisbon.",
+  ]);
+});
+
+test("every line of a session's story is kept", hosts, async () => {
+  assertEquals((await outputOf("17_session_tree")).slice(-3), [
+    "main: Once there was a fox. The fox met a crow.",
+    "quiet: Once there was a fox. The fox fell asleep.",
+    "again: Once there was a fox. The fox met an owl.",
+  ]);
+});
+
+test("a process that dies in a tool leaves a session to go on with", {
+  runtimes: ["deno"],
+}, async () => {
+  const { stdout, stderr } = await run("examples/16_durable_session.ts");
+  assertEquals(stderr, "");
+  const lines = stdout.trimEnd().split("\n").slice(1);
+  assertEquals(lines.slice(0, 3), [
+    "paying, and then the power fails",
+    "the first process ended with code 7",
+    "The payment was interrupted. Please check the account first.",
+  ]);
+  assertEquals(JSON.parse(lines[3]!).status, "interrupted");
+});
+
 test("every example runs offline and without a word of complaint", {
   runtimes: ["deno"],
   timeoutMs: 120_000,
@@ -147,8 +212,9 @@ test("every example runs offline and without a word of complaint", {
   }
 });
 
-test("the demo streams, calls a tool, counts and remembers", {
+test("the demo streams, calls a tool, counts and remembers elsewhere too", {
   runtimes: ["deno"],
+  timeoutMs: 120_000,
 }, async () => {
   const { stdout, stderr } = await run("scripts/demo.ts");
   assertEquals(stderr, "");
@@ -166,6 +232,9 @@ test("the demo streams, calls a tool, counts and remembers", {
     "There are 17984 primes below 200000.",
     "completed after 2 turns; 285 tokens read, 46 written",
     "3. Memory",
+    "guide > It was 200000.",
+    "4. Another process",
+    "has read 8 messages",
     "guide > It was 200000.",
   ];
   let position = 0;
