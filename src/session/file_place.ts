@@ -97,7 +97,7 @@ export async function isStillThere(
   file: JournalFile,
   status: JournalFileStatus,
 ): Promise<boolean> {
-  if (place.bytes === 0 || isUntouched(place, status)) return true;
+  if (place.bytes === 0) return true;
   if (place.identity !== status.identity || place.bytes > status.sizeBytes) {
     return false;
   }
@@ -117,6 +117,7 @@ export async function findEnd(
   status: JournalFileStatus,
   known: FilePlace,
 ): Promise<FilePlace> {
+  if (isUntouched(known, status)) return known;
   let end = await isStillThere(known, file, status) ? known : beginning;
   for await (const lines of wholeLines(file, end.bytes, status.sizeBytes)) {
     end = behindLines(end, lines, status);
