@@ -77,7 +77,6 @@ export function answerStop(
   const { runtimePolicy: policy } = run.core.config;
   const { state } = run.core;
   const hasText = message.content !== null && message.content.trim() !== "";
-  if (run.cancellation.aborted) return abortStop(run);
   if (run.steering.size > 0) {
     // A good answer on the last turn beats steering that could not be applied any more.
     const finishes = run.turn >= policy.maxSteps && hasText &&
