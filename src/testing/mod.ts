@@ -77,5 +77,7 @@ export {
   sse,
 } from "./server_steps.ts";
 export { type ContractCase, ContractError } from "./contract.ts";
-export { journalContract, type JournalUnderTest } from "./journal_contract.ts";
-export { storageContract, type StorageUnderTest } from "./storage_contract.ts";
+export { journalContract } from "./journal_contract.ts";
+export type { JournalUnderTest } from "./journal_subject.ts";
+export { storageContract } from "./storage_contract.ts";
+export type { StorageUnderTest } from "./storage_subject.ts";
