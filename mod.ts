@@ -134,7 +134,11 @@ export {
   UnsupportedContextError,
 } from "./src/pipeline/context_provider.ts";
 export { contextMiddleware } from "./src/pipeline/context_middleware.ts";
-export { agentTool, type AgentToolOptions } from "./src/pipeline/agent_tool.ts";
+export {
+  type AgentFactory,
+  agentTool,
+  type AgentToolOptions,
+} from "./src/pipeline/agent_tool.ts";
 export { type ProviderStates } from "./src/pipeline/provider_pass.ts";
 export {
   SessionHistoryProvider,

@@ -6,8 +6,10 @@ import type {
   ModelAdapter,
   ModelCall,
   ModelDelta,
+  ModelRequest,
   ModelResponse,
   ModelResponseCompleted,
+  ModelStream,
   ModelStreamEvent,
 } from "./adapter.ts";
 import { ModelProtocolError } from "./errors.ts";
@@ -21,6 +23,18 @@ export function streamOf(
   return adapter.stream === undefined
     ? completeAsStream(adapter, context, call)
     : adapter.stream(context, call);
+}
+
+/** The stream of an adapter in the form in which model middleware hands it on. */
+export async function* modelStreamOf(
+  adapter: ModelAdapter,
+  request: ModelRequest,
+): ModelStream {
+  for await (const event of streamOf(adapter, request.context, request)) {
+    if (event.kind === "completed") return event;
+    yield requireDelta(event);
+  }
+  throw incompleteStream();
 }
 
 async function* completeAsStream(

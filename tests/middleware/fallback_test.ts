@@ -1,0 +1,92 @@
+import { ContextOverflowError, type ModelAdapter } from "../../mod.ts";
+import { fallbackModel } from "../../src/middleware/mod.ts";
+import {
+  deltas,
+  fail,
+  ScriptedModel,
+  type ScriptStep,
+  text,
+} from "../../src/testing/mod.ts";
+import { agentWith, contentsOf } from "../agent/fixtures.ts";
+import {
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "../support/assert.ts";
+import { test } from "../support/suite.ts";
+import { busy, textDeltas } from "./fixtures.ts";
+
+test("another model answers if the own one fails", async () => {
+  const failure = busy();
+  const seen: unknown[] = [];
+  const reserve = new ScriptedModel([deltas(["he", "re"])]);
+  const { agent, sink } = agentWith([fail(failure)], {
+    middleware: [
+      fallbackModel(reserve, { onFallback: (error) => void seen.push(error) }),
+    ],
+  });
+  const result = await agent.run("t", { modelOptions: { temperature: 0 } });
+  assertEquals(result.output, "here");
+  assertEquals(textDeltas(sink.events), ["he", "re"]);
+  const { context, call } = reserve.requests[0]!;
+  assertEquals(contentsOf(context.llmMessages), ["P", "t"]);
+  assertEquals(call.options, { temperature: 0 });
+  assertStrictEquals(seen[0], failure);
+  assertEquals(
+    [result.usage.requestCount, result.usage.complete],
+    [1, false],
+  );
+});
+
+test("the own model is asked first every time", async () => {
+  const reserve = new ScriptedModel([text("reserve")]);
+  const { agent } = agentWith([fail(busy()), text("own")], {
+    middleware: [fallbackModel(reserve)],
+  });
+  assertEquals((await agent.run("t")).output, "reserve");
+  assertEquals((await agent.run("u")).output, "own");
+});
+
+test("only failures of the provider that nobody has seen go to another model", async () => {
+  const cases: readonly (readonly [ScriptStep, string])[] = [
+    [fail(new ContextOverflowError("Too long")), "context_overflow"],
+    [fail(new TypeError("A bug")), "runtime_error"],
+    [deltas(["he"], fail(busy())), "runtime_error"],
+  ];
+  for (const [step, stopReason] of cases) {
+    const reserve = new ScriptedModel([]);
+    const { agent } = agentWith([step], {
+      middleware: [fallbackModel(reserve)],
+    });
+    assertEquals((await agent.run("t")).stopReason, stopReason);
+    reserve.assertDone();
+  }
+});
+
+test("a program can decide by itself when to change over", async () => {
+  const reserve = new ScriptedModel([text("reserve")]);
+  const { agent } = agentWith([fail(new TypeError("odd")), fail(busy())], {
+    middleware: [
+      fallbackModel(reserve, { when: (error) => error instanceof TypeError }),
+    ],
+  });
+  assertEquals((await agent.run("t")).output, "reserve");
+  assertEquals((await agent.run("u")).error, "Busy");
+});
+
+test("the other model lives as long as the agent", async () => {
+  const reserve = new ScriptedModel([]);
+  const { agent } = agentWith([], { middleware: [fallbackModel(reserve)] });
+  await agent.startup();
+  assertEquals([reserve.startupCount, reserve.shutdownCount], [1, 0]);
+  await agent.shutdown();
+  assertEquals([reserve.startupCount, reserve.shutdownCount], [1, 1]);
+});
+
+test("a fallback must be a model", () => {
+  assertThrows(
+    () => fallbackModel({} as ModelAdapter),
+    TypeError,
+    "complete()",
+  );
+});
