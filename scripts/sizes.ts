@@ -1,13 +1,15 @@
 /**
  * Measures what a user's bundler would ship: each entry, and the smallest useful import, minified.
- * `--why` shows which files the smallest import is made of; `--accept` records the sizes in
- * `bench/sizes.json`.
+ *
+ * `--accept` records the sizes in `bench/sizes.json`; `--why` shows which files the smallest import is
+ * made of; `--code` prints the bundles themselves as one JSON object.
  *
  * @module
  */
 
 import { build, type BuildResult } from "esbuild";
-import { type Entry, readEntries, readManifest } from "./manifest.ts";
+import { readEntries, readManifest } from "./manifest.ts";
+import { readFromDeno } from "./run.ts";
 
 /** Where the accepted sizes are kept, in bytes by what is imported. */
 export const sizesFile = "bench/sizes.json";
@@ -15,26 +17,53 @@ export const sizesFile = "bench/sizes.json";
 /** The smallest useful import, by the name under which its size is kept. */
 export const smallestImport = "{ Agent, defineTool }";
 
-/** Bundles a whole entry for any runtime; npm packages stay outside. */
-export async function bundleEntry(entry: Entry): Promise<string> {
-  return codeOf(await bundle(`export * from "./${entry.file}";`));
+/** Minified code by what is imported: the key of an entry, or the smallest import. */
+export type Bundles = Readonly<Record<string, string>>;
+
+/** Makes the bundles in a process of its own, since the bundler leaves one behind. */
+export async function readBundles(): Promise<Bundles> {
+  return JSON.parse(
+    await readFromDeno("run", "-A", "scripts/sizes.ts", "--code"),
+  );
 }
 
-/** The size of every entry and of the smallest useful import, in bytes of minified code. */
-export async function measureSizes(): Promise<Record<string, number>> {
-  const sizes: Record<string, number> = {
-    [smallestImport]: codeOf(await bundleSmallest()).length,
-  };
-  for (const entry of readEntries()) {
-    sizes[entry.key] = (await bundleEntry(entry)).length;
+/** Bytes by what is imported. */
+export function sizesOf(bundles: Bundles): Record<string, number> {
+  // The bundles are pure ASCII, so that lengths are sizes.
+  return Object.fromEntries(
+    Object.entries(bundles).map(([name, code]) => [name, code.length]),
+  );
+}
+
+if (import.meta.main) {
+  switch (Deno.args[0]) {
+    case "--code":
+      console.log(JSON.stringify(await bundleAll()));
+      break;
+    case "--why":
+      printRows(await sharesOfSmallest());
+      break;
+    default: {
+      const sizes = sizesOf(await bundleAll());
+      printRows(Object.entries(sizes));
+      if (!Deno.args.includes("--accept")) break;
+      Deno.writeTextFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
+    }
   }
-  return sizes;
+  Deno.exit(); // Without waiting for the bundler's own process.
+}
+
+async function bundleAll(): Promise<Bundles> {
+  const bundles: Record<string, string> = {};
+  bundles[smallestImport] = codeOf(await bundleSmallest());
+  for (const { key, file } of readEntries()) {
+    bundles[key] = codeOf(await bundle(`export * from "./${file}";`));
+  }
+  return bundles;
 }
 
 /** The share of each file in the smallest useful import, in bytes, the largest first. */
-export async function measureShares(): Promise<
-  [file: string, bytes: number][]
-> {
+async function sharesOfSmallest(): Promise<[file: string, bytes: number][]> {
   const { outputs } = (await bundleSmallest()).metafile;
   return Object.values(outputs)
     .flatMap(({ inputs }) => Object.entries(inputs))
@@ -42,18 +71,12 @@ export async function measureShares(): Promise<
     .sort(([, a], [, b]) => b - a);
 }
 
-if (import.meta.main) {
-  const sizes = await measureSizes();
-  if (Deno.args.includes("--accept")) {
-    Deno.writeTextFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
-  }
-  const rows = Deno.args.includes("--why")
-    ? await measureShares()
-    : Object.entries(sizes);
+function printRows(
+  rows: readonly (readonly [name: string, bytes: number])[],
+): void {
   for (const [name, bytes] of rows) {
     console.log(`${String(bytes).padStart(8)} ${name}`);
   }
-  Deno.exit(); // The bundler keeps a process that would be waited for.
 }
 
 type Bundle = BuildResult<{ readonly write: false; readonly metafile: true }>;
@@ -74,7 +97,6 @@ function bundle(contents: string): Promise<Bundle> {
     write: false,
     metafile: true,
     minify: true,
-    // Escapes make every character one byte, so that lengths are sizes.
     charset: "ascii",
     format: "esm",
     platform: "neutral",
