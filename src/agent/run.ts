@@ -38,18 +38,18 @@ export class AgentOrchestrator {
    * Runs a task, or goes on without one. The agent's resources must be started.
    *
    * @throws {ContinueRejectedError} If the loaded conversation cannot go on without a task.
+   * @throws {AgentCancelledError} If that was aborted before it could be loaded.
    */
   async run(request: CoreRequest): Promise<AgentRunResult> {
     const run = new ActiveRun(this.#core, request);
     const loading = await loadHistory(run);
     if (request.kind === "continue" && loading === undefined) {
-      this.#requireContinuable();
+      this.#requireContinuable(run);
     }
     const providers = providerPass(run);
     enter(run);
     await run.emit(startEvent(run));
     const stop = await decide(run, providers, loading);
-    run.close();
     await discardSteering(run, stop);
     const result = await leave(run, providers, stop);
     this.#core.state.finish(result);
@@ -60,13 +60,16 @@ export class AgentOrchestrator {
     });
   }
 
-  #requireContinuable(): void {
+  #requireContinuable(run: ActiveRun): void {
     const { state } = this.#core;
     const refusal = conversationRefusal(
       state.lastRunResult,
       state.conversation.messages,
     );
-    if (refusal !== null) throw new ContinueRejectedError(refusal);
+    if (refusal === null) return;
+    run.cancellation.throwIfAborted();
+    run.close();
+    throw new ContinueRejectedError(refusal);
   }
 }
 
@@ -137,7 +140,7 @@ function startEvent(run: ActiveRun) {
   } as const;
 }
 
-/** Prepares the run and takes its turns. @returns What ended it. */
+/** Prepares the run, takes its turns and closes it. @returns What ended it. */
 async function decide(
   run: ActiveRun,
   providers: ProviderPass | null,
@@ -153,6 +156,7 @@ async function decide(
     }
     return await turnLoop(run);
   } catch (error) {
+    run.close();
     return failureStop(run, error);
   }
 }

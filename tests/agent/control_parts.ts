@@ -14,9 +14,9 @@ import {
   type ToolExecutionContext,
 } from "../../mod.ts";
 import {
+  block,
   calls,
   deltas,
-  events,
   fail,
   ScriptedModel,
   type ScriptRequest,
@@ -85,11 +85,9 @@ function stepOf(answer: AnswerPlan, { index }: ScriptRequest): ScriptStep {
     case "overflow":
       return fail(new ContextOverflowError("too large"));
     case "hang":
-      return hanging;
+      return block();
     case "ignore the abort":
-      return events(async function* () {
-        await never();
-      });
+      return block(undefined, { ignoreAbort: true });
     case "stream": {
       const pieces = Array.from({ length: answer.pieces }, (_, at) => `${at}`);
       return deltas(
@@ -97,7 +95,7 @@ function stepOf(answer: AnswerPlan, { index }: ScriptRequest): ScriptStep {
         {
           text: text(pieces.join("")),
           fail: fail(new Error("the stream broke")),
-          hang: hanging,
+          hang: block(),
         }[answer.end],
       );
     }
@@ -107,10 +105,6 @@ function stepOf(answer: AnswerPlan, { index }: ScriptRequest): ScriptStep {
       );
   }
 }
-
-const hanging = events(async function* ({ signal }) {
-  await aborted(signal);
-});
 
 async function act(plan: ToolPlan, context: ToolExecutionContext) {
   switch (plan) {

@@ -57,7 +57,8 @@ function assertSettledRightly(world: ControlWorld): void {
     if (settled === undefined || !("error" in settled)) continue;
     const { code, message } = settled.error;
     const allowed = {
-      agent_cancelled: kind === "dispatch" || caller?.signal.aborted === true,
+      agent_cancelled: kind === "dispatch" || kind === "continue" ||
+        caller?.signal.aborted === true,
       agent_shutting_down: duringShutdown,
       continue_rejected: kind === "continue",
       follow_up_rejected: kind === "followUp",
