@@ -23,14 +23,21 @@ export interface NewBranchFrom extends NewBranch {
   readonly baseId: string | undefined;
 }
 
-/** What the first record of a new branch says, and the agent that it names. */
-export interface BranchPlan {
-  readonly data: BranchCreatedData;
+/** What the first record of a new branch says. */
+export interface BranchFacts {
+  readonly kind: "branch_created";
+  readonly branchId: string;
   readonly agentId: string | null;
+  readonly sequence: 0;
+  readonly parentId: string | null;
+  readonly data: BranchCreatedData;
 }
 
-/** The plan of a branch that goes on from a record. @throws {SessionArgumentError} */
-export function planBranch(tree: JournalTree, wish: NewBranchFrom): BranchPlan {
+/** The first record of a branch that goes on from another. @throws {SessionArgumentError} */
+export function planBranch(
+  tree: JournalTree,
+  wish: NewBranchFrom,
+): BranchFacts {
   const { intent, baseId } = wish;
   const source = requireSource(tree, wish);
   const base = baseId === undefined ? source.node : requireNode(tree, baseId);
@@ -49,19 +56,20 @@ export function planBranch(tree: JournalTree, wish: NewBranchFrom): BranchPlan {
       }`,
     );
   }
-  return {
+  return factsOf(wish, {
+    agentId: base.state.agentId,
     data: {
       base_record_id: base.recordId,
       source_branch_id: source.origin.branchId,
       source_head_id: source.node.recordId,
       intent,
     },
-    agentId: base.state.agentId,
-  };
+  });
 }
 
-/** The plan of a branch that ends right before a run, and the task of the run. */
-export interface RetryPlan extends BranchPlan {
+/** The first record of a branch that ends right before a run, and the task of the run. */
+export interface RetryPlan {
+  readonly facts: BranchFacts;
   readonly task: TaskInput;
 }
 
@@ -80,7 +88,8 @@ export function planRetry(
   const start = findStart(source.node, runId);
   if (start === null) throw notRetryable(source.node, runId);
   const base = start.parent;
-  return {
+  const facts = factsOf(wish, {
+    agentId: base?.state.agentId ?? source.node.state.agentId,
     data: {
       base_record_id: base?.recordId ?? null,
       source_branch_id: source.origin.branchId,
@@ -88,9 +97,16 @@ export function planRetry(
       intent: "retry",
       retried_run_id: runId,
     },
-    agentId: base?.state.agentId ?? source.node.state.agentId,
-    task: taskOf(start, runId),
-  };
+  });
+  return { facts, task: taskOf(start, runId) };
+}
+
+function factsOf(
+  { branchId }: NewBranch,
+  facts: Pick<BranchFacts, "agentId" | "data">,
+): BranchFacts {
+  const parentId = facts.data.base_record_id;
+  return { kind: "branch_created", branchId, sequence: 0, parentId, ...facts };
 }
 
 function requireSource(

@@ -5,9 +5,9 @@ export const DEFAULT_SESSION_BRANCH = "main";
 
 // File names depend on this set. It is the white space of Python's strip(),
 // which has U+001C to U+001F and U+0085 and lacks U+FEFF, unlike that of trim().
-const blank =
-  "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
-const outerBlanks = new RegExp(`^${blank}+|${blank}+$`, "g");
+const blanks = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680" +
+  "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a" +
+  "\u2028\u2029\u202f\u205f\u3000";
 
 /**
  * Checks the id of a session, branch, agent or run and trims it.
@@ -18,7 +18,7 @@ export function requireId(name: string, value: unknown): string {
   if (typeof value !== "string") {
     throw new TypeError(`${name} must be a string`);
   }
-  const trimmed = value.replace(outerBlanks, "");
+  const trimmed = trim(value);
   if (trimmed === "") throw new RangeError(`${name} must not be blank`);
   return trimmed;
 }
@@ -42,8 +42,22 @@ export function requireSessionId(value: unknown): string {
 /** Checks the name of a branch and trims it; `main` if it is omitted. */
 export function requireBranchId(
   value: unknown = DEFAULT_SESSION_BRANCH,
+  name = "branchId",
 ): string {
-  return requireId("branchId", value);
+  return requireId(name, value);
+}
+
+/** True for the branch that every session has. */
+export function isMain(branchId: string): boolean {
+  return branchId === DEFAULT_SESSION_BRANCH;
+}
+
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && blanks.includes(text.charAt(start))) start++;
+  while (start < end && blanks.includes(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
 }
 
 function isWellFormed(text: string): boolean {

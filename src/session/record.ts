@@ -2,7 +2,7 @@ import type { WireSummaryEntry } from "../context/summary.ts";
 import type { ContentPart } from "../messages/content.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { WireRunResult } from "../messages/result.ts";
-import { DEFAULT_SESSION_BRANCH } from "./ids.ts";
+import { isMain } from "./ids.ts";
 import type { WireSessionDocument } from "./session_codec.ts";
 
 /** Version of the record format that is read and written. */
@@ -187,18 +187,17 @@ export type SessionRecordDraft =
   & SessionRecordContent;
 
 /** Every kind, for checks. */
-export const RECORD_KINDS: Readonly<Record<SessionRecordKind, true>> = Object
-  .freeze({
-    checkpoint: true,
-    branch_created: true,
-    run_started: true,
-    run_continued: true,
-    message_appended: true,
-    messages_appended: true,
-    steering_applied: true,
-    compaction_applied: true,
-    run_finished: true,
-  });
+export const RECORD_KINDS: Readonly<Record<SessionRecordKind, true>> = {
+  checkpoint: true,
+  branch_created: true,
+  run_started: true,
+  run_continued: true,
+  message_appended: true,
+  messages_appended: true,
+  steering_applied: true,
+  compaction_applied: true,
+  run_finished: true,
+};
 
 /** True for the two kinds that are no event of a run: they may lack an agent and have sequence 0. */
 export function isStructural(kind: SessionRecordKind): boolean {
@@ -207,5 +206,5 @@ export function isStructural(kind: SessionRecordKind): boolean {
 
 /** True for a record that alone holds the whole state of the branch `main`. */
 export function isCheckpointOfMain({ kind, branchId }: SessionRecord): boolean {
-  return kind === "checkpoint" && branchId === DEFAULT_SESSION_BRANCH;
+  return kind === "checkpoint" && isMain(branchId);
 }

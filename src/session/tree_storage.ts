@@ -8,22 +8,23 @@ import {
 } from "../base/ports.ts";
 import { requireInteger, requireMethods } from "../base/require.ts";
 import {
-  type BranchPlan,
+  type BranchFacts,
+  type NewBranch,
   planBranch,
   planRetry,
   unknownRecord,
 } from "./branching.ts";
 import { checkpointMain, isCheckpointDue } from "./checkpoint.ts";
-import {
-  DEFAULT_SESSION_BRANCH,
-  requireBranchId,
-  requireId,
-  requireSessionId,
-} from "./ids.ts";
+import { isMain, requireBranchId, requireId, requireSessionId } from "./ids.ts";
 import type { JournalBackend } from "./journal.ts";
 import { JournalCache } from "./journal_cache.ts";
 import type { StoredRecord } from "./kept_tree.ts";
-import type { SessionRecord, SessionRecordDraft } from "./record.ts";
+import type { OpenJournal } from "./open_journal.ts";
+import type {
+  SessionBranchIntent,
+  SessionRecord,
+  SessionRecordDraft,
+} from "./record.ts";
 import { encodeData } from "./record_codec.ts";
 import { RecordWriter } from "./record_writer.ts";
 import { recoverInterruptedRun } from "./recovery.ts";
@@ -120,14 +121,14 @@ export class JournalTreeStorage implements SessionTreeStorage {
   ): Promise<SessionCheckout | null> {
     const branchId = requireBranchId(options.branchId);
     const { recordId, signal } = options;
-    const journal = this.#journals.get(requireSessionId(sessionId));
+    const journal = this.#journal(sessionId);
     if (recordId === undefined) {
       return await journal.view((tree) => {
         const head = tree.branch(branchId);
         return head === undefined
           ? null
           : checkoutOf({ ...head, branch: branchView(head) });
-      }, { whole: branchId !== DEFAULT_SESSION_BRANCH, signal });
+      }, { whole: !isMain(branchId), signal });
     }
     if (typeof recordId !== "string") {
       throw new TypeError("recordId must be a string");
@@ -143,9 +144,9 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: BranchOptions = {},
   ): Promise<SessionRecord | null> {
     const branchId = requireBranchId(options.branchId);
-    return await this.#journals.get(requireSessionId(sessionId)).view(
+    return await this.#journal(sessionId).view(
       (tree) => deepFreeze(tree.branch(branchId)?.record ?? null),
-      { whole: branchId !== DEFAULT_SESSION_BRANCH, signal: options.signal },
+      { whole: !isMain(branchId), signal: options.signal },
     );
   }
 
@@ -154,7 +155,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<readonly SessionBranch[]> {
-    return await this.#journals.get(requireSessionId(sessionId)).view(
+    return await this.#journal(sessionId).view(
       (tree) =>
         Object.freeze(tree.branches.map((branch) => branchView(branch))),
       { whole: true, signal: options.signal },
@@ -166,7 +167,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<readonly SessionRecord[]> {
-    return await this.#journals.get(requireSessionId(sessionId)).records(
+    return await this.#journal(sessionId).records(
       options.signal,
     );
   }
@@ -180,7 +181,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const { branchId } = facts;
     const { record } = await this.#writer.store(sessionId, {
       recordId: options.recordId,
-      whole: branchId !== DEFAULT_SESSION_BRANCH,
+      whole: !isMain(branchId),
       dataText,
       plan: (tree) => ({
         ...facts,
@@ -205,7 +206,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const dataText = encodeData(data);
     const state = stateOf(session);
     const { record } = await this.#writer.store(sessionId, {
-      whole: branchId !== DEFAULT_SESSION_BRANCH,
+      whole: !isMain(branchId),
       dataText,
       plan: (tree) => {
         const parentId = requireHead(tree, branchId, expectedHead);
@@ -234,11 +235,15 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const baseId = fromRecordId === undefined
       ? undefined
       : requireId("fromRecordId", fromRecordId);
+    const wish = {
+      ...this.#namesOf("fork", options),
+      intent: "fork",
+      baseId,
+    } as const;
     return await this.#branchOff(
       sessionId,
-      "fork",
+      (tree) => planBranch(tree, wish),
       options,
-      (tree, names) => planBranch(tree, { ...names, intent: "fork", baseId }),
     );
   }
 
@@ -248,12 +253,15 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: RollbackOptions,
   ): Promise<SessionCheckout> {
     const baseId = requireId("toRecordId", options?.toRecordId);
+    const wish = {
+      ...this.#namesOf("rollback", options),
+      intent: "rollback",
+      baseId,
+    } as const;
     return await this.#branchOff(
       sessionId,
-      "rollback",
+      (tree) => planBranch(tree, wish),
       options,
-      (tree, names) =>
-        planBranch(tree, { ...names, intent: "rollback", baseId }),
     );
   }
 
@@ -263,17 +271,13 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: RetryOptions,
   ): Promise<SessionRetry> {
     const runId = requireId("runId", options?.runId);
+    const wish = { ...this.#namesOf("retry", options), runId };
     let task: SessionRetry["task"] = "";
-    const checkout = await this.#branchOff(
-      sessionId,
-      "retry",
-      options,
-      (tree, names) => {
-        const plan = planRetry(tree, { ...names, runId });
-        task = plan.task;
-        return plan;
-      },
-    );
+    const checkout = await this.#branchOff(sessionId, (tree) => {
+      const plan = planRetry(tree, wish);
+      task = plan.task;
+      return plan.facts;
+    }, options);
     return Object.freeze({ checkout, task, retriedRunId: runId });
   }
 
@@ -294,7 +298,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<SessionRecord | null> {
-    const { growth } = this.#journals.get(requireSessionId(sessionId));
+    const { growth } = this.#journal(sessionId);
     if (!isCheckpointDue(growth, this.#checkpointEvery)) return null;
     return await checkpointMain(this, sessionId, options);
   }
@@ -312,38 +316,28 @@ export class JournalTreeStorage implements SessionTreeStorage {
 
   async #branchOff(
     sessionId: string,
-    intent: string,
-    options: NewBranchOptions,
-    plan: (tree: JournalTree, names: BranchNames) => BranchPlan,
+    plan: (tree: JournalTree) => BranchFacts,
+    { signal }: StorageCallOptions,
   ): Promise<SessionCheckout> {
-    const names = {
-      sourceBranch: requireBranchId(options.sourceBranch),
-      branchId: requireId(
-        "branchId",
-        options.branchId ?? this.#freshName(intent),
-      ),
-    };
-    const { branchId } = names;
-    const stored = await this.#writer.store(requireSessionId(sessionId), {
-      whole: true,
-      plan: (tree) => {
-        const { data, agentId } = plan(tree, names);
-        const parentId = data.base_record_id;
-        return {
-          kind: "branch_created",
-          branchId,
-          agentId,
-          sequence: 0,
-          data,
-          parentId,
-        };
-      },
-    }, options.signal);
-    return checkoutOf(stored);
+    const change = { plan, whole: true };
+    return checkoutOf(
+      await this.#writer.store(requireSessionId(sessionId), change, signal),
+    );
   }
 
-  #freshName(intent: string): string {
-    return `${intent}-${this.#ids.next().slice(0, 12)}`;
+  #namesOf(
+    intent: SessionBranchIntent,
+    { sourceBranch, branchId }: NewBranchOptions,
+  ): NewBranch {
+    const fresh = () => `${intent}-${this.#ids.next().slice(0, 12)}`;
+    return {
+      sourceBranch: requireBranchId(sourceBranch, "sourceBranch"),
+      branchId: requireBranchId(branchId ?? fresh()),
+    };
+  }
+
+  #journal(sessionId: string): OpenJournal {
+    return this.#journals.get(requireSessionId(sessionId));
   }
 }
 
@@ -353,9 +347,4 @@ function checkoutOf({ node, record, branch }: StoredRecord): SessionCheckout {
     head: deepFreeze(record),
     session: sessionOf(node.state),
   });
-}
-
-interface BranchNames {
-  readonly sourceBranch: string;
-  readonly branchId: string;
 }
