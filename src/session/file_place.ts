@@ -1,6 +1,6 @@
 import { SessionSerializationError } from "./errors.ts";
 import type { JournalPosition } from "./journal.ts";
-import type { JournalFile, JournalFileStatus } from "./journal_files.ts";
+import type { JournalFileReader, JournalFileStatus } from "./journal_files.ts";
 import {
   countLines,
   firstLines,
@@ -94,7 +94,7 @@ export function isUntouched(
 /** Whether the place is still one of the file. */
 export async function isStillThere(
   place: FilePlace,
-  file: JournalFile,
+  file: JournalFileReader,
   status: JournalFileStatus,
 ): Promise<boolean> {
   if (place.bytes === 0) return true;
@@ -113,7 +113,7 @@ export async function isStillThere(
  * @throws {SessionSerializationError} The last line is no record, or the file is no journal.
  */
 export async function findEnd(
-  file: JournalFile,
+  file: JournalFileReader,
   status: JournalFileStatus,
   known: FilePlace,
 ): Promise<FilePlace> {
@@ -133,7 +133,7 @@ export async function findEnd(
 
 /** Finds the place behind a record by reading from the start; null if the record is not there. */
 export async function findPlace(
-  file: JournalFile,
+  file: JournalFileReader,
   status: JournalFileStatus,
   position: JournalPosition,
 ): Promise<FilePlace | null> {
@@ -152,7 +152,7 @@ export async function findPlace(
  *
  * @throws {SessionSerializationError} The file is something else and must not be touched.
  */
-export async function requireJournal(file: JournalFile): Promise<void> {
+export async function requireJournal(file: JournalFileReader): Promise<void> {
   const head = new Uint8Array(64);
   const length = await file.read(head, 0);
   if (isTornFirstRecord(head.subarray(0, length))) return;

@@ -8,8 +8,8 @@ export interface JournalFileStatus {
   readonly modifiedMs: number;
 }
 
-/** One open file. */
-export interface JournalFile {
+/** A file that is open for reading. */
+export interface JournalFileReader {
   /**
    * Reads bytes at a position.
    *
@@ -18,14 +18,18 @@ export interface JournalFile {
    * @returns How many bytes were read, at most the length of `into`; 0 at the end of the file.
    */
   read(into: Uint8Array, position: number): number | Promise<number>;
+  /** Closes the file. */
+  close(): void | Promise<void>;
+}
+
+/** A file that is open for reading and appending. */
+export interface JournalFile extends JournalFileReader {
   /** Appends bytes with one call of the system. @returns How many were written, maybe too few. */
   write(bytes: Uint8Array): number | Promise<number>;
   /** Cuts the file to a length in bytes. */
   truncate(sizeBytes: number): void | Promise<void>;
   /** Resolves when everything written survives a power loss. */
   sync(): void | Promise<void>;
-  /** Closes the file. */
-  close(): void | Promise<void>;
 }
 
 /**
@@ -44,7 +48,9 @@ export interface JournalFiles {
     name: string,
   ): JournalFileStatus | null | Promise<JournalFileStatus | null>;
   /** Opens a file for reading; null if it or the directory is missing. */
-  openToRead(name: string): JournalFile | null | Promise<JournalFile | null>;
+  openToRead(
+    name: string,
+  ): JournalFileReader | null | Promise<JournalFileReader | null>;
   /** Opens a file for reading and appending; created with mode 0600 if missing. */
   openToAppend(name: string): JournalFile | Promise<JournalFile>;
   /** Resolves when names of files that were created survive a power loss. */

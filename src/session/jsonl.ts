@@ -1,6 +1,6 @@
 import { SessionSerializationError } from "./errors.ts";
 import type { JournalPosition } from "./journal.ts";
-import type { JournalFile } from "./journal_files.ts";
+import type { JournalFileReader } from "./journal_files.ts";
 
 /**
  * The file of a session: the SHA-256 of its id, so that no id can name a path.
@@ -31,7 +31,7 @@ const backwardChunkBytes = 64 * 1024;
  * @param to Byte to end before.
  */
 export async function* wholeLines(
-  file: JournalFile,
+  file: JournalFileReader,
   from: number,
   to: number,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -66,7 +66,7 @@ export interface FoundLine {
  * @param to Byte to end before.
  */
 export async function lastCheckpoint(
-  file: JournalFile,
+  file: JournalFileReader,
   to: number,
 ): Promise<FoundLine | null> {
   const end = await endOfLast(file, checkpointEnd, to);
@@ -81,7 +81,7 @@ export async function lastCheckpoint(
 
 /** Where the last occurrence of bytes that end in a line feed ends; 0 if there is none. */
 async function endOfLast(
-  file: JournalFile,
+  file: JournalFileReader,
   wanted: Uint8Array,
   to: number,
 ): Promise<number> {
@@ -111,7 +111,7 @@ function endsWith(bytes: Uint8Array, end: Uint8Array): boolean {
 }
 
 async function fill(
-  file: JournalFile,
+  file: JournalFileReader,
   into: Uint8Array,
   position: number,
 ): Promise<number> {

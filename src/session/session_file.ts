@@ -23,6 +23,7 @@ import type {
 } from "./journal.ts";
 import type {
   JournalFile,
+  JournalFileReader,
   JournalFiles,
   JournalFileStatus,
 } from "./journal_files.ts";
@@ -33,6 +34,7 @@ import {
   lastCheckpoint,
   wholeLines,
 } from "./jsonl.ts";
+import { steadyFile } from "./steady_file.ts";
 
 /** When a line is pushed to the disk: each at once, with the end of its run, or when the system likes. */
 export type FsyncMode = "always" | "run-end" | "never";
@@ -88,15 +90,13 @@ export class SessionFile {
     after: JournalPosition | null,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly string[], void, void> {
-    const { files } = this.#medium;
-    const status = await files.status(this.name);
+    const status = await this.#status();
     if (
       status !== null && isBehind(this.#place, after) &&
       isUntouched(this.#place, status)
     ) return;
-    const file = await files.openToRead(this.name);
+    const file = await this.#openToRead(status);
     if (status === null || file === null) {
-      await file?.close();
       if (after === null) return;
       throw new JournalReplacedError(this.#sessionId);
     }
@@ -123,9 +123,8 @@ export class SessionFile {
   async findCheckpoint(
     signal: AbortSignal | undefined,
   ): Promise<JournalLine | null> {
-    const { files } = this.#medium;
-    const status = await files.status(this.name);
-    const file = status === null ? null : await files.openToRead(this.name);
+    const status = await this.#status();
+    const file = await this.#openToRead(status);
     if (status === null || file === null) return null;
     try {
       let to = status.sizeBytes;
@@ -146,8 +145,20 @@ export class SessionFile {
     }
   }
 
+  #status(): JournalFileStatus | null | Promise<JournalFileStatus | null> {
+    return this.#medium.files.status(this.name);
+  }
+
+  async #openToRead(
+    status: JournalFileStatus | null,
+  ): Promise<JournalFileReader | null> {
+    if (status === null) return null;
+    const file = await this.#medium.files.openToRead(this.name);
+    return file && steadyFile(file, status, () => this.#status());
+  }
+
   async #locate(
-    file: JournalFile,
+    file: JournalFileReader,
     status: JournalFileStatus,
     after: JournalPosition | null,
   ): Promise<FilePlace> {
@@ -195,7 +206,7 @@ export class SessionFile {
     entry: JournalEntry,
     signal: AbortSignal | undefined,
   ): Promise<JournalAppendResult | "replaced"> {
-    const { lockTimeoutMs: timeoutMs, clock, ids, files } = this.#medium;
+    const { lockTimeoutMs: timeoutMs, clock, ids } = this.#medium;
     const { lock, lockPath: path, opened } = handles;
     try {
       return await withFileLock(
@@ -206,7 +217,7 @@ export class SessionFile {
     } catch (error) {
       // Some locks open their file anew at each attempt and miss its directory.
       const wasThere = opened !== null;
-      if (wasThere && await files.status(this.name) === null) return "replaced";
+      if (wasThere && await this.#status() === null) return "replaced";
       throw error;
     }
   }
@@ -232,7 +243,7 @@ export class SessionFile {
     handles: Handles,
     entry: JournalEntry,
   ): Promise<JournalAppendResult | "replaced"> {
-    const status = await this.#medium.files.status(this.name);
+    const status = await this.#status();
     if (
       handles.opened !== null && handles.opened.identity !== status?.identity
     ) return "replaced";
@@ -278,7 +289,7 @@ export class SessionFile {
   async #openFile(status: JournalFileStatus | null): Promise<OpenedFile> {
     const { files } = this.#medium;
     const file = await files.openToAppend(this.name);
-    const { identity } = status ?? await files.status(this.name) ?? beginning;
+    const { identity } = status ?? await this.#status() ?? beginning;
     return { file, identity };
   }
 

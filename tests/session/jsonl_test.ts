@@ -1,5 +1,5 @@
 import { SessionSerializationError } from "../../src/session/errors.ts";
-import type { JournalFile } from "../../src/session/journal_files.ts";
+import type { JournalFileReader } from "../../src/session/journal_files.ts";
 import {
   checkpointOfMain,
   countLines,
@@ -36,7 +36,7 @@ test("the file of a session is named by the digest of its id", {
 function fileOf(text: string, readBytes = Infinity) {
   const bytes = encode(text);
   const reads: number[] = [];
-  const file: JournalFile = {
+  const file: JournalFileReader = {
     read(into, position) {
       const found = bytes.subarray(position).subarray(0, into.length)
         .subarray(0, readBytes);
@@ -44,16 +44,13 @@ function fileOf(text: string, readBytes = Infinity) {
       reads.push(position);
       return found.length;
     },
-    write: () => 0,
-    truncate() {},
-    sync() {},
     close() {},
   };
   return { file, reads, size: bytes.length };
 }
 
 async function chunks(
-  file: JournalFile,
+  file: JournalFileReader,
   from: number,
   to: number,
 ): Promise<string[]> {

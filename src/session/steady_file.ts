@@ -1,0 +1,48 @@
+import type { JournalFileReader, JournalFileStatus } from "./journal_files.ts";
+
+/**
+ * A file that is read without a lock, as if every read happened at one moment.
+ *
+ * The system copies page by page. While a writer replaces a torn tail, a read may
+ * so give the first half of the old line and the second half of the new one. Two
+ * reads that agree are free of that: what is in the file never mixes the two. So a
+ * read during which the file changed is repeated until it agrees with the one
+ * before; lines that are only added change nothing of what was read.
+ *
+ * @param seen The status before the first read.
+ * @param look The status now; null if the file is gone.
+ */
+export function steadyFile(
+  file: JournalFileReader,
+  seen: JournalFileStatus,
+  look: () => JournalFileStatus | null | Promise<JournalFileStatus | null>,
+): JournalFileReader {
+  let last: JournalFileStatus | null = seen;
+  const hasChanged = async () => {
+    const before = last;
+    last = await look();
+    return before?.sizeBytes !== last?.sizeBytes ||
+      before?.modifiedMs !== last?.modifiedMs;
+  };
+  return {
+    close: () => file.close(),
+    async read(into, position) {
+      let count = await file.read(into, position);
+      if (!(await hasChanged())) return count;
+      const again = new Uint8Array(count);
+      for (;;) {
+        const agreed = await file.read(again.subarray(0, count), position);
+        if (agreed === count && isSame(again, into, count)) return count;
+        into.set(again.subarray(0, agreed));
+        count = agreed;
+      }
+    },
+  };
+}
+
+function isSame(one: Uint8Array, other: Uint8Array, length: number): boolean {
+  for (let at = 0; at < length; at++) {
+    if (one[at] !== other[at]) return false;
+  }
+  return true;
+}
