@@ -7,9 +7,11 @@ export class Measurements {
   readonly #guard: Guard;
   readonly #histograms = new Map<string, Histogram>();
 
-  /** Creates the histograms. */
-  constructor(meter: Meter, guard: Guard) {
+  /** Creates the histograms. @param findMeter Called once. */
+  constructor(findMeter: () => Meter, guard: Guard) {
     this.#guard = guard;
+    const meter = guard.attempt(findMeter);
+    if (meter === undefined) return;
     for (const [key, spec] of Object.entries(HISTOGRAM)) {
       const { name, unit, description, buckets } = spec;
       guard.attempt(() => {

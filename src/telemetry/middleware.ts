@@ -240,8 +240,9 @@ class Telemetry implements Middleware {
 
   get #meter(): Measurements {
     return this.#measurements ??= new Measurements(
-      this.#options.meter ??
-        metrics.getMeter(INSTRUMENTATION.name, INSTRUMENTATION.version),
+      () =>
+        this.#options.meter ??
+          metrics.getMeter(INSTRUMENTATION.name, INSTRUMENTATION.version),
       this.#guard,
     );
   }

@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Context,
   context as activeContext,
+  ROOT_CONTEXT,
   type Span,
   type SpanKind,
   SpanStatusCode,
@@ -85,7 +86,7 @@ export class OpenSpan {
     this.#onEnd = start.onEnd;
     this.#outer = scope.get(contextKey);
     this.#startMs = clock.now();
-    const parent = contextOf(scope);
+    const parent = guard.attempt(() => contextOf(scope)) ?? ROOT_CONTEXT;
     const options = { kind, attributes, startTime: this.#startMs };
     this.#span = guard.attempt(() => tracer.startSpan(name, options, parent));
     const own = this.#span;

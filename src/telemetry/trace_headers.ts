@@ -10,6 +10,10 @@ import { contextOf } from "./spans.ts";
  */
 export function traceHeaders(scope: RunScope): Record<string, string> {
   const headers: Record<string, string> = {};
-  propagation.inject(contextOf(scope), headers);
+  try {
+    propagation.inject(contextOf(scope), headers);
+  } catch {
+    // A request without trace headers is better than none.
+  }
   return headers;
 }
