@@ -7,6 +7,7 @@ const hostPackages = [
   "miniflare",
   "typescript",
   "koffi",
+  "@opentelemetry/context-async-hooks",
   "@electric-sql/pglite",
 ];
 

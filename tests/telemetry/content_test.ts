@@ -1,6 +1,6 @@
 import { Agent } from "../../mod.ts";
 import { calls, ScriptedModel, text } from "../../src/testing/mod.ts";
-import { type TelemetryOptions } from "../../src/telemetry/mod.ts";
+import type { TelemetryOptions } from "../../src/telemetry/mod.ts";
 import { echo } from "../agent/fixtures.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { test } from "../support/suite.ts";

@@ -19,7 +19,7 @@ import {
   SamplingDecision,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { type Clock, type Middleware } from "../../mod.ts";
+import type { Clock, Middleware } from "../../mod.ts";
 import { RecordingLogger } from "../../src/testing/mod.ts";
 import { telemetry, type TelemetryOptions } from "../../src/telemetry/mod.ts";
 
