@@ -1,0 +1,33 @@
+import type { JournalStorageOptions } from "../../src/session/storage.ts";
+import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
+import {
+  PostgresJournal,
+  type PostgresJournalOptions,
+  type SqlClient,
+} from "./sql_journal.ts";
+
+/** How a {@linkcode PostgresSessionStorage} works. */
+export interface PostgresSessionStorageOptions
+  extends JournalStorageOptions, PostgresJournalOptions {}
+
+/**
+ * Sessions in PostgreSQL.
+ *
+ * @example
+ * ```ts ignore
+ * import { createPostgresTable, PostgresSessionStorage } from "@ejagent/core/postgres";
+ * import { SessionHistoryProvider } from "@ejagent/core";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool();
+ * await createPostgresTable(pool);
+ * const storage = new PostgresSessionStorage(pool);
+ * const history = new SessionHistoryProvider({ storage, sessionId: "chat-1" });
+ * ```
+ */
+export class PostgresSessionStorage extends JournalTreeStorage {
+  /** Makes a storage over a client, which stays the caller's. */
+  constructor(client: SqlClient, options: PostgresSessionStorageOptions = {}) {
+    super(new PostgresJournal(client, options), options);
+  }
+}

@@ -1,0 +1,171 @@
+import { toCancelledError } from "../../src/base/abort.ts";
+import { JournalReplacedError } from "../../src/session/errors.ts";
+import type {
+  JournalAppendResult,
+  JournalBackend,
+  JournalCallOptions,
+  JournalCapabilities,
+  JournalEntry,
+  JournalLine,
+  JournalPosition,
+} from "../../src/session/journal.ts";
+import { quotedTable, sessionKey } from "./schema.ts";
+
+/**
+ * The part of a PostgreSQL client that is used: one statement with numbered
+ * parameters.
+ *
+ * `pg` (a client or a pool) and PGlite fit as they are. For others one line
+ * does it, for example for `postgres`:
+ * `{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }`.
+ */
+export interface SqlClient {
+  /** Runs one statement in a transaction of its own and returns its rows. */
+  query(
+    text: string,
+    values?: unknown[],
+  ): Promise<{ readonly rows: readonly object[] }>;
+}
+
+/** How a {@linkcode PostgresJournal} works. */
+export interface PostgresJournalOptions {
+  /** Table of the journals; may name its schema, `"app.journal"`. @default {"ejagent_journal"} */
+  readonly table?: string;
+}
+
+interface JournalRow {
+  // Drivers give 64-bit integers as numbers, texts or bigints.
+  readonly revision: number | string | bigint;
+  readonly record_id: string;
+  readonly line: string;
+}
+
+const pageSize = 256;
+
+/**
+ * Journals in a table of PostgreSQL, one row a line.
+ *
+ * The primary key decides between writers, in one statement, so hosts and
+ * processes may share the table and no lock or transaction outlives a call.
+ * `createPostgresTable` makes the table.
+ *
+ * @example Journals of a pool
+ * ```ts ignore
+ * import { createPostgresTable, PostgresJournal } from "@ejagent/core/postgres";
+ * import { JournalTreeStorage } from "@ejagent/core/session";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool();
+ * await createPostgresTable(pool);
+ * const storage = new JournalTreeStorage(new PostgresJournal(pool));
+ * ```
+ */
+export class PostgresJournal implements JournalBackend {
+  /** A line is acknowledged when its transaction is committed. */
+  readonly capabilities: JournalCapabilities = Object.freeze({
+    conditionalAppend: "strict",
+    durability: "fsync",
+    sharedWriters: "hosts",
+    maxRecordBytes: null,
+  });
+  readonly #client: SqlClient;
+  readonly #sql: ReturnType<typeof statements>;
+
+  /**
+   * Makes journals over a client, which stays the caller's.
+   *
+   * @throws {RangeError} The table is not named by plain identifiers.
+   */
+  constructor(client: SqlClient, options: PostgresJournalOptions = {}) {
+    this.#client = client;
+    this.#sql = statements(quotedTable(options.table));
+  }
+
+  /** Reads the lines behind a known one, page by page. */
+  async *read(
+    sessionId: string,
+    after: JournalPosition | null,
+    options: JournalCallOptions = {},
+  ): AsyncGenerator<readonly string[]> {
+    const key = sessionKey(sessionId);
+    let next = after === null ? 1 : after.revision;
+    let known: JournalPosition | null = after;
+    for (;;) {
+      const rows = await this.#rows(this.#sql.read, [key, next], options);
+      if (known !== null && rows[0]?.record_id !== known.recordId) {
+        throw new JournalReplacedError(sessionId);
+      }
+      const lines = (known === null ? rows : rows.slice(1))
+        .map((row) => row.line);
+      known = null;
+      if (lines.length > 0) yield lines;
+      if (rows.length < pageSize) return;
+      next = Number(rows.at(-1)!.revision) + 1;
+    }
+  }
+
+  /** Stores a line if the journal still ends where the writer thinks. */
+  async append(
+    sessionId: string,
+    entry: JournalEntry,
+    options: JournalCallOptions = {},
+  ): Promise<JournalAppendResult> {
+    const key = sessionKey(sessionId);
+    const stored = await this.#rows(this.#sql.append, [
+      key,
+      entry.revision,
+      entry.recordId,
+      entry.line,
+      entry.checkpoint,
+      entry.after?.recordId ?? null,
+    ], options);
+    if (stored.length > 0) return { ok: true };
+    const [last] = await this.#rows(this.#sql.last, [key], {});
+    return { ok: false, last: last === undefined ? null : positionOf(last) };
+  }
+
+  /** Finds the newest checkpoint of `main`. */
+  async findCheckpoint(
+    sessionId: string,
+    options: JournalCallOptions = {},
+  ): Promise<JournalLine | null> {
+    const key = sessionKey(sessionId);
+    const [row] = await this.#rows(this.#sql.checkpoint, [key], options);
+    return row === undefined
+      ? null
+      : { revision: Number(row.revision), line: row.line };
+  }
+
+  async #rows(
+    text: string,
+    values: unknown[],
+    { signal }: JournalCallOptions,
+  ): Promise<readonly JournalRow[]> {
+    if (signal?.aborted) throw toCancelledError(signal.reason);
+    const { rows } = await this.#client.query(text, values);
+    return rows as readonly JournalRow[];
+  }
+}
+
+function positionOf(row: JournalRow): JournalPosition {
+  return { revision: Number(row.revision), recordId: row.record_id };
+}
+
+function statements(table: string) {
+  return {
+    read: `select revision, record_id, line from ${table}
+where session_key = $1 and revision >= $2 order by revision limit ${pageSize}`,
+    // One statement: the snapshot it sees and the keys decide, whoever else writes.
+    append:
+      `insert into ${table} (session_key, revision, record_id, line, is_checkpoint)
+select $1, $2::bigint, $3, $4, $5::boolean
+where $2::bigint = 1 + coalesce((select max(revision) from ${table} where session_key = $1), 0)
+and ($6::text is null and $2::bigint = 1 or exists
+  (select from ${table} where session_key = $1 and revision = $2::bigint - 1 and record_id = $6))
+on conflict do nothing returning revision`,
+    last: `select revision, record_id, line from ${table}
+where session_key = $1 order by revision desc limit 1`,
+    checkpoint: `select revision, record_id, line from ${table}
+where session_key = $1 and is_checkpoint order by revision desc limit 1`,
+  };
+}

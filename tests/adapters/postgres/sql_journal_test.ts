@@ -1,0 +1,95 @@
+import { PGlite } from "@electric-sql/pglite";
+import {
+  createPostgresTable,
+  PostgresJournal,
+  postgresSchema,
+  PostgresSessionStorage,
+} from "../../../adapters/postgres/mod.ts";
+import { journalContract } from "../../../src/testing/journal_contract.ts";
+import { silentLogger } from "../../../src/testing/ports.ts";
+import { storageContract } from "../../../src/testing/storage_contract.ts";
+import { assertEquals, assertThrows } from "../../support/assert.ts";
+import { test } from "../../support/suite.ts";
+
+// One database for the file: starting one takes a second.
+const hosts = { runtimes: ["deno", "node", "bun"] } as const;
+let database: Promise<PGlite> | undefined;
+let tableCount = 0;
+
+async function newTable(): Promise<{ client: PGlite; table: string }> {
+  database ??= PGlite.create();
+  const client = await database;
+  const table = `journal_${++tableCount}`;
+  await createPostgresTable(client, table);
+  return { client, table };
+}
+
+const journals = journalContract(async () => {
+  const { client, table } = await newTable();
+  return {
+    backend: new PostgresJournal(client, { table }),
+    reopen: () => new PostgresJournal(client, { table }),
+  };
+});
+for (const { name, run } of journals) {
+  test(`journals in PostgreSQL: ${name}`, { ...hosts, case: "SE-N-01" }, run);
+}
+
+const storages = storageContract(async () => {
+  const { client, table } = await newTable();
+  const open = () =>
+    new PostgresSessionStorage(client, { table, logger: silentLogger });
+  return { storage: open(), reopen: open };
+});
+for (const { name, run } of storages) {
+  test(`sessions in PostgreSQL: ${name}`, { ...hosts, case: "SE-N-01" }, run);
+}
+
+test("a gap is not stored and a second line of a number neither", {
+  ...hosts,
+  case: "SE-N-06",
+}, async () => {
+  const { client, table } = await newTable();
+  const journal = new PostgresJournal(client, { table });
+  const entry = (revision: number, recordId: string, after: string | null) => ({
+    after: after === null ? null : { revision: revision - 1, recordId: after },
+    revision,
+    recordId,
+    line: `{"record_id":"${recordId}"}`,
+    checkpoint: false,
+  });
+  assertEquals(await journal.append("s", entry(2, "b", "a")), {
+    ok: false,
+    last: null,
+  });
+  const both = await Promise.all([
+    journal.append("s", entry(1, "a", null)),
+    journal.append("s", entry(1, "x", null)),
+  ]);
+  assertEquals(both.filter((result) => result.ok).length, 1);
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*)::int as count from ${table}`,
+  );
+  assertEquals(rows[0]?.count, 1);
+  const types = await client.query<{ data_type: string }>(
+    "select data_type from information_schema.columns where table_name = $1 and column_name = 'line'",
+    [table],
+  );
+  assertEquals(types.rows[0]?.data_type, "text");
+});
+
+test("making the table again changes nothing", hosts, async () => {
+  const { client, table } = await newTable();
+  await createPostgresTable(client, table);
+  await createPostgresTable(client, table);
+});
+
+test("a table is named by plain identifiers", () => {
+  for (const wrong of ["a b", 'x"; drop table y; --', "", "a.b.c", "1a"]) {
+    assertThrows(() => postgresSchema(wrong), RangeError, "table");
+  }
+  assertEquals(
+    postgresSchema("app.journal")[0]?.includes('"app"."journal"'),
+    true,
+  );
+});
