@@ -1,6 +1,6 @@
+import { EventSplitter } from "../base/sse.ts";
 import { malformedAnswer, pageAnswer } from "./answer_errors.ts";
 import type { Operation } from "./errors.ts";
-import { EventSplitter } from "./sse.ts";
 
 /**
  * Cuts a response body that arrives in pieces into JSON texts.

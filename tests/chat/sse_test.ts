@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Operation } from "../../src/chat/errors.ts";
 import { PayloadReader } from "../../src/chat/payloads.ts";
-import { EventSplitter } from "../../src/chat/sse.ts";
+import { EventSplitter } from "../../src/base/sse.ts";
 import { ModelProviderError } from "../../src/model/errors.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { test } from "../support/suite.ts";

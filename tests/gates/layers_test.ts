@@ -25,7 +25,7 @@ const forbidden: readonly (readonly [string, string, RegExp])[] = [
     "../agent/state.ts",
     /tools lies below agent.*src\/agent/,
   ],
-  ["src/base/abort.ts", "../chat/sse.ts", /belongs in src\/chat/],
+  ["src/base/abort.ts", "../chat/body.ts", /belongs in src\/chat/],
   ["src/mcp/handler.ts", "../skills/source.ts", /does not build on skills/],
   [
     "src/agent/run.ts",

@@ -11,6 +11,11 @@ export class EventSplitter {
   #data: string | undefined;
   #afterReturn = false;
 
+  /** Characters of the event and the line that have begun and not ended. */
+  get pendingLength(): number {
+    return this.#line.length + (this.#data?.length ?? 0);
+  }
+
   /** The data of the events that this piece completes, in order. */
   push(text: string): readonly string[] {
     if (text === "") return [];
