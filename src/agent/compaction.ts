@@ -5,7 +5,6 @@ import type {
   CompactionTrigger,
   Compactor,
 } from "../context/compaction.ts";
-import { CompactionRuntime } from "../context/compaction_runtime.ts";
 import type { CompactionPreparation } from "../context/prepare.ts";
 import { runResult } from "../messages/result.ts";
 import { withDeadline } from "../base/deadline.ts";

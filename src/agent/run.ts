@@ -266,7 +266,9 @@ async function save(
     }
     return resultOf(
       run,
-      failed("runtime_error", "persistence", "persistence_failed", {
+      failed("runtime_error", {
+        phase: "persistence",
+        code: "persistence_failed",
         message,
         cause: error,
       }),

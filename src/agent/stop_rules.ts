@@ -2,8 +2,6 @@ import { abortReasonText } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import type { AssistantMessage } from "../messages/message.ts";
 import {
-  type FailureCode,
-  type FailurePhase,
   type RunFailure,
   runFailure,
   type StopReason,
@@ -43,14 +41,18 @@ export function budgetStop(run: ActiveRun): Stop | null {
   const limit = run.core.config.runtimePolicy.maxRunTokens;
   if (limit === null || usage.requestCount === 0) return null;
   if (usage.missingRequestCount > 0) {
-    return failed("usage_unavailable", "control", "budget_exceeded", {
+    return failed("usage_unavailable", {
+      phase: "control",
+      code: "budget_exceeded",
       message:
         `${usage.missingRequestCount} model request(s) did not report their usage, so the ` +
         `budget of ${limit} tokens cannot be kept`,
     });
   }
   if (usage.spentTokens < limit) return null;
-  return failed("token_budget_exceeded", "control", "budget_exceeded", {
+  return failed("token_budget_exceeded", {
+    phase: "control",
+    code: "budget_exceeded",
     message: `The run has spent ${usage.spentTokens} of ${limit} tokens`,
   });
 }
@@ -58,7 +60,9 @@ export function budgetStop(run: ActiveRun): Stop | null {
 /** The stop of a run whose turns are used up. */
 export function maxStepsStop(run: ActiveRun): Stop {
   const { config } = run.core;
-  return failed("max_steps", "control", "limit_exceeded", {
+  return failed("max_steps", {
+    phase: "control",
+    code: "limit_exceeded",
     message:
       `Agent "${config.agentId}" reached the limit of ${config.runtimePolicy.maxSteps} turns`,
   });
@@ -94,7 +98,9 @@ export function answerStop(
   }
   state.noToolResponseCount += 1;
   if (state.noToolResponseCount < policy.maxNoToolResponses) return null;
-  return failed("max_no_tool_responses", "control", "limit_exceeded", {
+  return failed("max_no_tool_responses", {
+    phase: "control",
+    code: "limit_exceeded",
     message:
       `The model gave ${state.noToolResponseCount} answers in a row without calling a tool`,
   });
@@ -113,7 +119,9 @@ export function toolStop(
     case "halted":
       return persistenceStop(run);
     case "repeated":
-      return failed("repeated_tool_call", "tool", "repeated_tool_call", {
+      return failed("repeated_tool_call", {
+        phase: "tool",
+        code: "repeated_tool_call",
         message: outcome.error,
       });
     case "terminal":
@@ -124,7 +132,9 @@ export function toolStop(
 /** The stop of a run whose required sink failed. */
 export function persistenceStop(run: ActiveRun): Stop {
   const cause = run.emitter.failure;
-  return failed("runtime_error", "persistence", "persistence_failed", {
+  return failed("runtime_error", {
+    phase: "persistence",
+    code: "persistence_failed",
     message: `The run could not be recorded: ${errorText(cause)}`,
     cause,
   });
@@ -132,7 +142,9 @@ export function persistenceStop(run: ActiveRun): Stop {
 
 /** The stop of a failed automatic compaction. */
 export function compactionStop(error: string): Stop {
-  return failed("compaction_failed", "compaction", "compaction_failed", {
+  return failed("compaction_failed", {
+    phase: "compaction",
+    code: "compaction_failed",
     message: error,
   });
 }
@@ -143,49 +155,53 @@ export function failureStop(run: ActiveRun, error: unknown): Stop {
   const message = errorText(error);
   const { phase } = run;
   if (error instanceof BehaviorHookError) {
-    return failed("runtime_error", "hook", "hook_error", {
+    return failed("runtime_error", {
+      phase: "hook",
+      code: "hook_error",
       message,
       cause: error,
     });
   }
   if (phase !== "model") {
-    return failed("runtime_error", phase, "runtime_error", {
+    return failed("runtime_error", {
+      phase,
+      code: "runtime_error",
       message,
       cause: error,
     });
   }
   if (error instanceof ContextOverflowError) {
-    return failed("context_overflow", phase, "context_overflow", {
+    return failed("context_overflow", {
+      phase,
+      code: "context_overflow",
       message,
       cause: error,
     });
   }
   if (error instanceof ModelProtocolError) {
-    return failed("runtime_error", phase, "protocol_error", {
+    return failed("runtime_error", {
+      phase,
+      code: "protocol_error",
       message,
       cause: error,
     });
   }
   const provider = error instanceof ModelProviderError ? error : null;
-  return failed("runtime_error", phase, provider?.kind ?? "provider_error", {
+  return failed("runtime_error", {
+    phase,
+    code: provider?.kind ?? "provider_error",
     message,
     retryable: provider?.retryable ?? false,
     cause: error,
   });
 }
 
-/** Makes the stop of a failed run. */
+/** Makes the stop of a failed run; not worth a retry unless it says so. */
 export function failed(
   stopReason: StopReason,
-  phase: FailurePhase,
-  code: FailureCode,
-  facts: {
-    readonly message: string;
-    readonly retryable?: boolean;
-    readonly cause?: unknown;
-  },
+  facts: Omit<RunFailure, "retryable"> & { readonly retryable?: boolean },
 ): Stop {
-  const failure = runFailure({ phase, code, retryable: false, ...facts });
+  const failure = runFailure({ retryable: false, ...facts });
   return { stopReason, error: facts.message, failure };
 }
 
@@ -193,7 +209,9 @@ function emptyResponseStop(finishReason: string | null): Stop {
   const reason = finishReason === null
     ? ""
     : ` (finish reason: ${finishReason})`;
-  return failed("empty_response", "model", "empty_response", {
+  return failed("empty_response", {
+    phase: "model",
+    code: "empty_response",
     message: `The model answered without text and without a tool call${reason}`,
   });
 }

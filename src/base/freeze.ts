@@ -1,11 +1,8 @@
 import { isPlainObject } from "./json.ts";
 
-// Roots only: remembering every nested object would cost more than it saves.
-const known = new WeakSet<object>();
-
 /** True if the value is immutable all the way down and was frozen by this module as a whole. */
 export function isFrozenTree(value: unknown): boolean {
-  return typeof value !== "object" || value === null || known.has(value);
+  return typeof value !== "object" || value === null || Known.has(value);
 }
 
 /**
@@ -16,21 +13,20 @@ export function isFrozenTree(value: unknown): boolean {
  * @returns The same value.
  */
 export function deepFreeze<T>(value: T): T {
-  if (isFrozenTree(value)) return value;
-  freezeTree(value);
-  known.add(value as object);
+  freezeTree(value, true);
   return value;
 }
 
-function freezeTree(value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
+function freezeTree(value: unknown, isRoot: boolean): void {
+  if (isFrozenTree(value)) return;
   if (Array.isArray(value)) {
-    for (const item of value) freezeTree(item);
+    for (const item of value) freezeTree(item, false);
   } else if (isPlainObject(value)) {
-    for (const key of Object.keys(value)) freezeTree(value[key]);
+    for (const key of Object.keys(value)) freezeTree(value[key], false);
   } else {
     return;
   }
+  if (isRoot) Known.add(value);
   Object.freeze(value);
 }
 
@@ -45,16 +41,14 @@ function freezeTree(value: unknown): void {
  */
 export function frozenCopy<T>(value: T): T {
   if (isFrozenTree(value)) return value;
-  const result = copy(value, []);
-  if (typeof result === "object" && result !== null) known.add(result);
-  return result as T;
+  return copy(value, []) as T;
 }
 
 function copy(value: unknown, parents: object[]): unknown {
   if (typeof value === "function" || typeof value === "symbol") {
     throw new TypeError(`Plain data expected, not a ${typeof value}`);
   }
-  if (typeof value !== "object" || value === null || known.has(value)) {
+  if (typeof value !== "object" || value === null || Known.has(value)) {
     return value;
   }
   if (parents.includes(value)) {
@@ -65,6 +59,7 @@ function copy(value: unknown, parents: object[]): unknown {
     ? value.map((item) => copy(item, parents))
     : copyMembers(value, parents);
   parents.pop();
+  if (parents.length === 0) Known.add(result);
   return Object.freeze(result);
 }
 
@@ -79,6 +74,31 @@ function copyMembers(value: object, parents: object[]): object {
     if (member !== undefined) setOwn(result, key, copy(member, parents));
   }
   return result;
+}
+
+class Itself {
+  constructor(value: object) {
+    return value;
+  }
+}
+
+/**
+ * The roots of frozen trees; remembering every nested object would cost more
+ * than it saves.
+ *
+ * A private member marks the object itself. A `WeakSet` says the same, but then
+ * garbage collections take several times as long.
+ */
+class Known extends Itself {
+  readonly #mark = true;
+
+  static add(value: object): void {
+    if (Object.isExtensible(value)) new Known(value);
+  }
+
+  static has(value: object): boolean {
+    return #mark in value;
+  }
 }
 
 /** Sets a member without ever touching the prototype, also for the key `__proto__`. */

@@ -32,10 +32,9 @@ export class RunScope {
 
   /** The nearest value of a key, from here up to the root; `undefined` if none has it. */
   get(key: unknown): unknown {
-    for (let scope: RunScope | undefined = this; scope; scope = scope.parent) {
-      if (scope.#values?.has(key)) return scope.#values.get(key);
-    }
-    return undefined;
+    return this.#values?.has(key)
+      ? this.#values.get(key)
+      : this.parent?.get(key);
   }
 
   /** Sets a value here; parents and siblings do not see it. */

@@ -23,9 +23,8 @@ const backwardChunkBytes = 64 * 1024;
  * Reads whole lines, line feeds included, in chunks that are valid until the next one.
  *
  * What follows the last line feed was never committed and is left out. A line
- * that did not fit a chunk is read again from its start: were its halves read
- * one after the other, a writer that repairs a torn tail in between could make
- * them halves of different lines.
+ * that did not fit a chunk is read again from its start, so that it comes out of
+ * one read; see {@linkcode steadyReads}.
  *
  * @param from Byte to begin with, the start of a line.
  * @param to Byte to end before.
@@ -38,7 +37,7 @@ export async function* wholeLines(
   let buffer = new Uint8Array(Math.min(chunkBytes, to - from));
   for (let start = from; start < to;) {
     const wanted = Math.min(buffer.length, to - start);
-    const length = await fill(file, buffer.subarray(0, wanted), start);
+    const length = await file.read(buffer.subarray(0, wanted), start);
     const lines = upToLastLineFeed(buffer.subarray(0, length));
     if (lines.length > 0) {
       yield lines;
@@ -73,7 +72,7 @@ export async function lastCheckpoint(
   if (end === 0) return null;
   const start = await endOfLast(file, checkpointEnd.subarray(-1), end - 1);
   const line = new Uint8Array(end - 1 - start);
-  await fill(file, line, start);
+  await file.read(line, start);
   const text = textOf(line);
   // Damaged: reading everything will tell where.
   return text === null ? null : { line: text, end };
@@ -89,7 +88,7 @@ async function endOfLast(
   for (let end = to; end >= wanted.length;) {
     const start = Math.max(0, end - buffer.length);
     const chunk = buffer.subarray(0, end - start);
-    await fill(file, chunk, start);
+    await file.read(chunk, start);
     let rest = upToLastLineFeed(chunk);
     while (rest.length >= wanted.length) {
       if (endsWith(rest, wanted)) return start + rest.length;
@@ -108,20 +107,6 @@ function upToLastLineFeed(bytes: Uint8Array): Uint8Array {
 function endsWith(bytes: Uint8Array, end: Uint8Array): boolean {
   const start = bytes.length - end.length;
   return end.every((byte, at) => bytes[start + at] === byte);
-}
-
-async function fill(
-  file: JournalFileReader,
-  into: Uint8Array,
-  position: number,
-): Promise<number> {
-  let filled = 0;
-  while (filled < into.length) {
-    const count = await file.read(into.subarray(filled), position + filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return filled;
 }
 
 /** How many lines the bytes end. */

@@ -34,7 +34,7 @@ import {
   lastCheckpoint,
   wholeLines,
 } from "./jsonl.ts";
-import { steadyFile } from "./steady_file.ts";
+import { fullReads, steadyReads } from "./steady_reads.ts";
 
 /** When a line is pushed to the disk: each at once, with the end of its run, or when the system likes. */
 export type FsyncMode = "always" | "run-end" | "never";
@@ -154,7 +154,8 @@ export class SessionFile {
   ): Promise<JournalFileReader | null> {
     if (status === null) return null;
     const file = await this.#medium.files.openToRead(this.name);
-    return file && steadyFile(file, status, () => this.#status());
+    return file &&
+      steadyReads(fullReads(file), status, () => this.#status());
   }
 
   async #locate(
@@ -254,7 +255,7 @@ export class SessionFile {
     const { file, identity } = handles.opened ??= await this.#openFile(status);
     const end = status === null
       ? beginning
-      : await findEnd(file, status, this.#place);
+      : await findEnd(fullReads(file), status, this.#place);
     if (!isBehind(end, entry.after)) {
       return { ok: false, last: positionOf(end) };
     }

@@ -6,7 +6,7 @@ import {
   BaseHandler,
   defineTool,
   proceed,
-  RunScope,
+  type RunScope,
   UnknownToolError,
 } from "../../mod.ts";
 import {

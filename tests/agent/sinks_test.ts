@@ -79,7 +79,6 @@ test(
     const log: string[] = [];
     const thenable: AgentEventSink = {
       emit: (event) => ({
-        // deno-lint-ignore no-thenable
         then(resolve: (value: never) => void) {
           log.push(event.kind);
           resolve(undefined as never);
