@@ -15,6 +15,10 @@ const examples: Readonly<Record<string, () => Promise<unknown>>> = {
   "15_explicit_compaction": () =>
     import("../../examples/15_explicit_compaction.ts"),
   "17_session_tree": () => import("../../examples/17_session_tree.ts"),
+  "21_audit_middleware": () => import("../../examples/21_audit_middleware.ts"),
+  "22_retrieval_provider": () =>
+    import("../../examples/22_retrieval_provider.ts"),
+  "25_sub_agent": () => import("../../examples/25_sub_agent.ts"),
 };
 
 await examples[argv[2]!]!();

@@ -198,6 +198,44 @@ test("a process that dies in a tool leaves a session to go on with", {
   assertEquals(JSON.parse(lines[3]!).status, "interrupted");
 });
 
+test(
+  "one audit sees an agent of our own and a foreign one",
+  hosts,
+  async () => {
+    assertEquals(await outputOf("21_audit_middleware"), [
+      "audit: clerk is asked",
+      "audit: clerk used find_parcel",
+      "audit: clerk is completed, turns: 2",
+      "Parcel A7 is in Lyon.",
+      "audit: translator is asked",
+      "audit: translator is completed, turns: 1",
+      "Le colis A7 est à Lyon.",
+    ]);
+  },
+);
+
+test("what was retrieved for a run is not kept", hosts, async () => {
+  assertEquals(await outputOf("22_retrieval_provider"), [
+    "you> How many days of holidays do I have?",
+    "(found 1 of 3 passages)",
+    "colleague> You have 30 days a year; ask two weeks ahead.",
+    "you> Which class do I travel in by train?",
+    "(found 1 of 3 passages)",
+    "colleague> Second class.",
+    "5 messages are kept, 0 of them quoted",
+  ]);
+});
+
+test("a sub-agent works and is accounted for on its own", hosts, async () => {
+  assertEquals(await outputOf("25_sub_agent"), [
+    "  researcher: Calls look_up",
+    "  researcher: 330 metres.",
+    "researcher: completed, 2 turns, 223 tokens",
+    "The Eiffel Tower rises 330 metres above Paris.",
+    "editor: 294 tokens of its own",
+  ]);
+});
+
 test("every example runs offline and without a word of complaint", {
   runtimes: ["deno"],
   timeoutMs: 120_000,
