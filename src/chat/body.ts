@@ -1,3 +1,4 @@
+import { isFrozenTree } from "../base/freeze.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { OpenAIFunctionTool } from "../messages/tool.ts";
 import type { ChatCompat } from "./compat.ts";
@@ -11,6 +12,8 @@ import {
 const encoder = new TextEncoder();
 const opening = encoder.encode('{"messages":[');
 const firstBytes = 1024;
+/** So many messages are written in one go; what is kept can be cut between such stretches. */
+const stretchMessages = 64;
 
 /**
  * Writes request bodies.
@@ -70,12 +73,20 @@ export class BodyWriter {
   }
 }
 
+/** A place between two kept messages. */
+interface Cut {
+  /** Number of messages in front of it. */
+  readonly count: number;
+  /** Number of bytes in front of it. */
+  readonly length: number;
+}
+
 /** The beginning of a body with the messages of one conversation. */
 class WrittenMessages {
   readonly #compat: ChatCompat;
   readonly #messages: AgentMessage[] = [];
-  /** Where each message ends in the bytes. */
-  readonly #ends: number[] = [];
+  /** Behind which messages the bytes can be cut, in ascending order. */
+  readonly #cuts: Cut[] = [];
   /** Indices of messages whose form depends on the last user message. */
   readonly #carriers: number[] = [];
   #style: WireStyle;
@@ -99,14 +110,15 @@ class WrittenMessages {
     this.#keep(this.#unchanged(messages, lastUser));
     this.#lastUser = lastUser;
 
-    let passing = "";
-    for (let index = this.#messages.length; index < messages.length; index++) {
-      const message = messages[index]!;
-      const json = this.#json(message, index);
-      if (passing === "" && isImmutable(message)) this.#record(message, json);
-      else passing += json;
+    let index = this.#messages.length;
+    let end = index;
+    while (end < messages.length && isImmutable(messages[end])) end++;
+    while (index < end) {
+      const next = Math.min(index + stretchMessages, end);
+      this.#record(messages.slice(index, next));
+      index = next;
     }
-    const rest = encoder.encode(passing + tail);
+    const rest = encoder.encode(this.#json(messages.slice(end), end) + tail);
     const body = new Uint8Array(this.#length + rest.length);
     body.set(this.#bytes.subarray(0, this.#length));
     body.set(rest, this.#length);
@@ -114,7 +126,7 @@ class WrittenMessages {
   }
 
   get #length(): number {
-    return this.#ends.at(-1) ?? opening.length;
+    return this.#cuts.at(-1)?.length ?? opening.length;
   }
 
   /** How many of the first messages are written as they have to be written now. */
@@ -134,23 +146,33 @@ class WrittenMessages {
     if (count === this.#messages.length) return;
     // Ids are counted from the first message on, so a new count starts over.
     if (this.#compat.toolCallIds !== "as-is") count = 0;
-    this.#messages.length = count;
-    this.#ends.length = count;
-    while ((this.#carriers.at(-1) ?? -1) >= count) this.#carriers.pop();
-    this.#style = count === 0 ? styleOf(this.#compat) : this.#style;
+    while ((this.#cuts.at(-1)?.count ?? 0) > count) this.#cuts.pop();
+    const kept = this.#cuts.at(-1)?.count ?? 0;
+    this.#messages.length = kept;
+    while ((this.#carriers.at(-1) ?? -1) >= kept) this.#carriers.pop();
+    if (kept === 0) this.#style = styleOf(this.#compat);
   }
 
-  #json(message: AgentMessage, index: number): string {
-    const wire = toWireMessage(message, this.#style, index > this.#lastUser);
-    return (index === 0 ? "" : ",") + wellFormed(JSON.stringify(wire));
+  #json(messages: readonly AgentMessage[], start: number): string {
+    if (messages.length === 0) return "";
+    const wires = messages.map((message, index) =>
+      toWireMessage(message, this.#style, start + index > this.#lastUser)
+    );
+    const list = wellFormed(JSON.stringify(wires)).slice(1, -1);
+    return start === 0 ? list : `,${list}`;
   }
 
-  #record(message: AgentMessage, json: string): void {
-    if (this.#compat.reasoningReplay && hasReplay(message)) {
-      this.#carriers.push(this.#messages.length);
+  #record(messages: readonly AgentMessage[]): void {
+    const start = this.#messages.length;
+    const json = this.#json(messages, start);
+    for (const message of messages) {
+      if (this.#compat.reasoningReplay && hasReplay(message)) {
+        this.#carriers.push(this.#messages.length);
+      }
+      this.#messages.push(message);
     }
-    this.#ends.push(this.#write(json, this.#length));
-    this.#messages.push(message);
+    const length = this.#write(json, this.#length);
+    this.#cuts.push({ count: start + messages.length, length });
   }
 
   /** Writes the text behind the first `at` bytes. @returns Where it ends. */
@@ -192,8 +214,9 @@ function lastUserIndex(messages: readonly AgentMessage[]): number {
 }
 
 function isImmutable(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return Object.isFrozen(value) && Object.values(value).every(isImmutable);
+  if (isFrozenTree(value)) return true;
+  return Object.isFrozen(value) &&
+    Object.values(value as object).every(isImmutable);
 }
 
 /**

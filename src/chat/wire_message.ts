@@ -59,16 +59,19 @@ function toWireAnswer(
   const { compat } = style;
   const { tool_calls: calls = [] } = message;
   const returned = compat.reasoningReplay ? returnedData(message, recent) : {};
-  return {
-    role: "assistant",
-    ...contentOf(message, compat.emptyAssistantContent),
-    ...fieldsOf(returned),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map((call, index) =>
-        toWireCall(call, style, extraOf(returned, index))
-      ),
-    }),
-  };
+  const wire: Record<string, unknown> = { role: "assistant" };
+  const content = contentOf(message, compat.emptyAssistantContent);
+  if (content !== undefined) wire.content = content;
+  // Another adapter may have kept something else under other names.
+  for (const name of RETURNED_FIELDS) {
+    if (returned[name] !== undefined) wire[name] = returned[name];
+  }
+  if (calls.length > 0) {
+    wire.tool_calls = calls.map((call, index) =>
+      toWireCall(call, style, extraOf(returned, index))
+    );
+  }
+  return wire;
 }
 
 function returnedData(
@@ -79,16 +82,6 @@ function returnedData(
   return recent ? { ...kept, ...replay } : kept;
 }
 
-// Another adapter may have kept something else under other names.
-function fieldsOf(returned: JsonObject): JsonObject {
-  const fields: Record<string, JsonValue> = {};
-  for (const name of RETURNED_FIELDS) {
-    const value = returned[name];
-    if (value !== undefined) fields[name] = value;
-  }
-  return fields;
-}
-
 function extraOf(returned: JsonObject, index: number): JsonValue | undefined {
   const extras = returned[CALL_EXTRAS];
   return Array.isArray(extras) ? extras[index] : undefined;
@@ -97,10 +90,10 @@ function extraOf(returned: JsonObject, index: number): JsonValue | undefined {
 function contentOf(
   { content }: AssistantAgentMessage,
   empty: ChatCompat["emptyAssistantContent"],
-): { readonly content?: string | null } {
-  if (content !== null && content !== "") return { content };
-  if (empty === "omit") return {};
-  return { content: empty === "empty" ? "" : null };
+): string | null | undefined {
+  if (content !== null && content !== "") return content;
+  if (empty === "omit") return undefined;
+  return empty === "empty" ? "" : null;
 }
 
 function toWireCall(
@@ -109,12 +102,12 @@ function toWireCall(
   extra: JsonValue | undefined,
 ): WireMessage {
   const { name, arguments: text } = call.function;
-  return {
+  const wire = {
     id: style.callId(call.id),
     type: "function",
     function: { name, arguments: text },
-    ...(isJsonObject(extra) && { extra_content: extra }),
   };
+  return isJsonObject(extra) ? { ...wire, extra_content: extra } : wire;
 }
 
 /**
