@@ -1,0 +1,295 @@
+import { frozenCopy } from "../base/freeze.ts";
+import { isJsonObject } from "../base/json.ts";
+import type { McpOAuthProvider, McpTransport } from "./protocol.ts";
+
+/** What every kind of server may say. */
+export interface McpServerSettings {
+  /** For people. */
+  readonly description?: string;
+  /** True leaves the server out. @default {false} */
+  readonly disabled?: boolean;
+  /** True makes the start-up fail if the server cannot be connected. @default {false} */
+  readonly required?: boolean;
+  /** Milliseconds that a call may take without progress; those of the handler if omitted. */
+  readonly timeoutMs?: number;
+}
+
+/** A server that is a child process and talks over its standard streams. */
+export interface McpStdioServer extends McpServerSettings {
+  /** Tells it from the other kinds. */
+  readonly kind: "stdio";
+  /** The program. */
+  readonly command: string;
+  /** Its arguments. */
+  readonly args?: readonly string[];
+  /** Variables on top of the few that every child process gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its working directory. */
+  readonly cwd?: string;
+}
+
+/** A server behind an address. */
+export interface McpRemoteServer extends McpServerSettings {
+  /** Streamable HTTP, or its predecessor. */
+  readonly kind: "streamable-http" | "sse";
+  /** The address. */
+  readonly url: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A token that is sent as `Authorization: Bearer`. */
+  readonly auth?: string;
+  /** Gets and keeps tokens; a provider of the official SDK. */
+  readonly authProvider?: McpOAuthProvider;
+}
+
+/** A server behind a transport of yours. */
+export interface McpCustomServer extends McpServerSettings {
+  /** Tells it from the other kinds. */
+  readonly kind: "custom";
+  /** Makes a fresh transport for every connection. */
+  readonly transport: () => McpTransport | Promise<McpTransport>;
+}
+
+/** A server of a configuration that has been read. */
+export type McpServer = McpStdioServer | McpRemoteServer | McpCustomServer;
+
+/** A configuration that has been read. */
+export interface McpConfig {
+  /** Servers by name, in order. */
+  readonly mcpServers: Readonly<Record<string, McpServer>>;
+}
+
+/** A server as configurations write it; members that are not named here are ignored. */
+export interface McpServerInput extends McpServerSettings {
+  /** The program of a server that is a child process. */
+  readonly command?: string;
+  /** Its arguments. */
+  readonly args?: readonly string[];
+  /** Variables on top of the few that every child process gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its working directory. */
+  readonly cwd?: string;
+  /** The address of a remote server. */
+  readonly url?: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * `"http"` or `"streamable-http"`, `"sse"`, `"stdio"`. A remote server that does not
+   * say is `"sse"` if its path has a part of this name, else streamable HTTP.
+   */
+  readonly type?: string;
+  /** The same as `type`; or, in code, what makes a fresh transport for every connection. */
+  readonly transport?: string | (() => McpTransport | Promise<McpTransport>);
+  /** A token that is sent as `Authorization: Bearer`. */
+  readonly auth?: string;
+  /** In code: gets and keeps tokens; a provider of the official SDK. */
+  readonly authProvider?: McpOAuthProvider;
+  /** The same as `timeoutMs`. */
+  readonly timeout?: number;
+}
+
+/**
+ * Reads a configuration in the format that MCP clients share: `{ "mcpServers": {...} }`,
+ * or the servers alone.
+ *
+ * Reads no files and expands no variables.
+ *
+ * @param source JSON text, the parsed JSON, or what this function returned.
+ * @throws {TypeError} It is no configuration, or a server has neither `command` nor
+ * `url`; the message names the server.
+ *
+ * @example One server over HTTP
+ * ```ts
+ * import { parseMcpConfig } from "@ejagent/core/mcp";
+ * import { deepEqual } from "node:assert/strict";
+ *
+ * const { mcpServers } = parseMcpConfig('{"mcpServers":{"docs":{"url":"https://docs.example/mcp"}}}');
+ * deepEqual(mcpServers.docs, { kind: "streamable-http", url: "https://docs.example/mcp" });
+ * ```
+ */
+export function parseMcpConfig(source: unknown): McpConfig {
+  const root = typeof source === "string" ? parseJson(source) : source;
+  const inputs = serverMapIn(root);
+  const servers = Object.entries(inputs).map((
+    [name, input],
+  ) => [name, readServer(name, input)] as const);
+  if (servers.length === 0) {
+    throw new TypeError("The MCP configuration names no server");
+  }
+  return Object.freeze({
+    mcpServers: Object.freeze(Object.fromEntries(servers)),
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message of the parser would quote the text, which may hold tokens.
+    throw new TypeError("The MCP configuration is no JSON");
+  }
+}
+
+function serverMapIn(root: unknown): Record<string, unknown> {
+  if (!isJsonObject(root)) {
+    throw new TypeError("The MCP configuration must be an object");
+  }
+  const { mcpServers, servers } = root;
+  if (mcpServers !== undefined) {
+    if (isJsonObject(mcpServers)) return mcpServers;
+    throw new TypeError("mcpServers must be an object");
+  }
+  if (Object.values(root).some(isServer)) return root;
+  if (isJsonObject(servers)) return servers;
+  throw new TypeError("The MCP configuration has no mcpServers");
+}
+
+function isServer(value: unknown): boolean {
+  return isJsonObject(value) &&
+    (value.command !== undefined || value.url !== undefined ||
+      typeof value.transport === "function");
+}
+
+function readServer(name: string, input: unknown): McpServer {
+  if (!isJsonObject(input)) {
+    throw new TypeError(`MCP server "${name}" must be an object`);
+  }
+  const read = new ServerReader(name, input);
+  const { transport, authProvider } = input;
+  const settings = read.settings();
+  if (typeof transport === "function") {
+    const make = transport as McpCustomServer["transport"];
+    return Object.freeze({ kind: "custom", transport: make, ...settings });
+  }
+  if (input.command !== undefined) {
+    return frozenCopy<McpStdioServer>({
+      kind: "stdio",
+      command: read.text("command")!,
+      ...present({
+        args: read.texts("args"),
+        env: read.textMap("env"),
+        cwd: read.text("cwd"),
+      }),
+      ...settings,
+    });
+  }
+  if (input.url === undefined) {
+    throw new TypeError(`MCP server "${name}" has neither command nor url`);
+  }
+  const url = String(input.url);
+  return Object.freeze<McpRemoteServer>({
+    kind: remoteKind(name, input, url),
+    url,
+    ...present({
+      headers: read.textMap("headers"),
+      auth: read.text("auth"),
+      authProvider: authProvider as McpOAuthProvider | undefined,
+    }),
+    ...settings,
+  });
+}
+
+/** Every name under which clients know the two transports. */
+const remoteKinds: Readonly<Record<string, McpRemoteServer["kind"]>> = {
+  "http": "streamable-http",
+  "streamable-http": "streamable-http",
+  "streamable_http": "streamable-http",
+  "streamableHttp": "streamable-http",
+  "sse": "sse",
+};
+
+function remoteKind(
+  name: string,
+  input: Record<string, unknown>,
+  url: string,
+): McpRemoteServer["kind"] {
+  const named = input.kind ?? input.transport ?? input.type;
+  if (named === undefined) {
+    return /\/sse(?=[/?#]|$)/.test(url) ? "sse" : "streamable-http";
+  }
+  const kind = typeof named === "string" && Object.hasOwn(remoteKinds, named)
+    ? remoteKinds[named]
+    : undefined;
+  if (kind !== undefined) return kind;
+  throw new TypeError(
+    `MCP server "${name}" names a transport that a url cannot have; use http or sse`,
+  );
+}
+
+/** Takes the members of one server, and blames it for what is wrong. */
+class ServerReader {
+  readonly #name: string;
+  readonly #input: Record<string, unknown>;
+
+  constructor(name: string, input: Record<string, unknown>) {
+    this.#name = name;
+    this.#input = input;
+  }
+
+  settings(): McpServerSettings {
+    return present({
+      description: this.text("description"),
+      disabled: this.flag("disabled"),
+      required: this.flag("required"),
+      timeoutMs: this.#milliseconds(),
+    });
+  }
+
+  text(member: string): string | undefined {
+    const value = this.#input[member];
+    if (value === undefined || typeof value === "string") return value;
+    throw this.#fault(member, "a string");
+  }
+
+  texts(member: string): readonly string[] | undefined {
+    const value = this.#input[member];
+    if (value === undefined || isTexts(value)) return value;
+    throw this.#fault(member, "a list of strings");
+  }
+
+  textMap(member: string): Readonly<Record<string, string>> | undefined {
+    const value = this.#input[member];
+    if (value === undefined) return undefined;
+    if (isJsonObject(value) && isTexts(Object.values(value))) {
+      return frozenCopy(value) as Readonly<Record<string, string>>;
+    }
+    throw this.#fault(member, "an object of strings");
+  }
+
+  flag(member: string): boolean | undefined {
+    const value = this.#input[member];
+    if (value === undefined || typeof value === "boolean") return value;
+    throw this.#fault(member, "true or false");
+  }
+
+  #milliseconds(): number | undefined {
+    const value = this.#input.timeoutMs ?? this.#input.timeout;
+    if (value === undefined || typeof value === "number" && value > 0) {
+      return value;
+    }
+    throw this.#fault("timeout", "a number of milliseconds above 0");
+  }
+
+  #fault(member: string, expected: string): TypeError {
+    return new TypeError(
+      `MCP server "${this.#name}": ${member} must be ${expected}`,
+    );
+  }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) &&
+    value.every((item) => typeof item === "string");
+}
+
+/** An object without the members that are undefined. */
+function present<T extends object>(
+  members: T,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) =>
+    value !== undefined
+  );
+  return Object.fromEntries(entries) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,66 @@
+import type { Logger } from "../base/ports.ts";
+
+/** Something about a server or one of its tools that somebody should know. */
+export interface McpDiagnostic {
+  /**
+   * `"tool_left_out"`: the tool cannot be used, the others can.
+   * `"output_unchecked"`: the tool's output schema is broken, so results are not checked.
+   * `"server_failed"`: the server is not connected.
+   * `"list_failed"`: changed tools could not be listed; the old ones stay.
+   * `"effects_unused"`: effects are given to a tool of a server that is not connected.
+   */
+  readonly kind:
+    | "tool_left_out"
+    | "output_unchecked"
+    | "server_failed"
+    | "list_failed"
+    | "effects_unused";
+  /** Name of the server; empty if it is not known. */
+  readonly server: string;
+  /** Name of the tool, if it is about one. */
+  readonly toolName?: string;
+  /** What it is, without a final period. */
+  readonly message: string;
+}
+
+/** Where diagnostics go. */
+export type ReportDiagnostic = (diagnostic: McpDiagnostic) => void;
+
+/** Keeps diagnostics and tells about each of them once. */
+export class McpDiagnostics {
+  readonly #logger: Logger;
+  readonly #onDiagnostic: ReportDiagnostic | undefined;
+  readonly #all = new Map<string, McpDiagnostic>();
+
+  constructor(logger: Logger, onDiagnostic: ReportDiagnostic | undefined) {
+    this.#logger = logger;
+    this.#onDiagnostic = onDiagnostic;
+  }
+
+  /** Everything so far, oldest first. */
+  get all(): readonly McpDiagnostic[] {
+    return [...this.#all.values()];
+  }
+
+  /** Takes one, unless it is known already. */
+  readonly report: ReportDiagnostic = (diagnostic) => {
+    const { kind, server, toolName, message } = diagnostic;
+    const key = JSON.stringify([kind, server, toolName, message]);
+    if (this.#all.has(key)) return;
+    this.#all.set(key, Object.freeze(diagnostic));
+    this.#logger.warn(titles[kind], {
+      server,
+      ...(toolName !== undefined && { toolName }),
+      message,
+    });
+    this.#onDiagnostic?.(diagnostic);
+  };
+}
+
+const titles: Readonly<Record<McpDiagnostic["kind"], string>> = {
+  tool_left_out: "A tool of an MCP server is left out",
+  output_unchecked: "The results of an MCP tool are not checked",
+  server_failed: "An MCP server is not connected",
+  list_failed: "The changed tools of an MCP server could not be listed",
+  effects_unused: "An effect is given to an MCP tool that is not there",
+};

@@ -1,0 +1,55 @@
+import { DeadlineError } from "../base/deadline.ts";
+import { errorText } from "../base/errors.ts";
+import { McpServerError } from "./errors.ts";
+import { ErrorCode, McpError, UnauthorizedError } from "./sdk.ts";
+
+/**
+ * Turns what the SDK throws into an error that may be shown to the model.
+ *
+ * Of a refused HTTP request only the status is told, as its body and its address may
+ * hold secrets.
+ */
+export function serverFailure(error: unknown, server: string): McpServerError {
+  if (error instanceof McpServerError) return error;
+  const httpStatus = httpStatusOf(error);
+  if (httpStatus !== undefined) {
+    const message = `MCP server ${server} answered HTTP ${httpStatus}`;
+    return new McpServerError(message, { server, httpStatus });
+  }
+  return new McpServerError(messageOf(error, server), { server, cause: error });
+}
+
+/** True if the server wants to know who asks. */
+export function wantsAuthorization(error: unknown): boolean {
+  return error instanceof UnauthorizedError || httpStatusOf(error) === 401;
+}
+
+/** The status of the HTTP response that an error of a transport speaks of. */
+export function httpStatusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || error instanceof McpError) return undefined;
+  const { code, httpStatus } = error as { code?: unknown; httpStatus?: number };
+  if (httpStatus !== undefined) return httpStatus;
+  if (typeof code === "number") return code >= 100 ? code : undefined;
+  // The older transport has no member for it.
+  const inText = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(
+    error.message,
+  );
+  return inText === null ? undefined : Number(inText[1]);
+}
+
+function messageOf(error: unknown, server: string): string {
+  if (error instanceof DeadlineError) return error.message;
+  if (error instanceof UnauthorizedError) {
+    return `MCP server ${server} needs authorization`;
+  }
+  if (error instanceof McpError) {
+    return error.code === ErrorCode.RequestTimeout
+      ? "MCP request timed out"
+      : error.message;
+  }
+  // The messages of a failed fetch may quote the address.
+  if (error instanceof TypeError) {
+    return `MCP server ${server} cannot be reached`;
+  }
+  return errorText(error);
+}

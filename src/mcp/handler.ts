@@ -1,0 +1,320 @@
+import { detach } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import { consoleLogger } from "../base/ports.ts";
+import { requireMethods } from "../base/require.ts";
+import type { ToolEffect } from "../messages/tool.ts";
+import { ToolDefinition } from "../tools/definition.ts";
+import { ToolDefinitionError, UnknownToolError } from "../tools/errors.ts";
+import type { ToolDispatchOptions } from "../tools/execution_context.ts";
+import { BaseHandler } from "../tools/handler.ts";
+import { proceed, type StepOutcome } from "../tools/outcome.ts";
+import type { ToolProgressReporter } from "../tools/progress.ts";
+import { compileJsonSchema } from "../validation/compile.ts";
+import type { SchemaValidator } from "../validation/compiler.ts";
+import type { McpServerInput } from "./config.ts";
+import type { McpServerStatus } from "./connection.ts";
+import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
+import { McpToolError } from "./errors.ts";
+import {
+  type McpConnectionOptions,
+  type McpManager,
+  McpServerManager,
+} from "./manager.ts";
+import { exposedPrefix } from "./names.ts";
+import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
+import { convertMcpResult, type ConvertMcpResultOptions } from "./result.ts";
+
+/** What an {@linkcode McpToolHandler} is made from: one of `config`, `servers` and `manager`. */
+export interface McpToolHandlerOptions extends McpConnectionOptions {
+  /** A configuration: JSON text, parsed JSON, or the result of `parseMcpConfig`. */
+  readonly config?: unknown;
+  /** Servers by name. */
+  readonly servers?: Readonly<Record<string, McpServerInput>>;
+  /** What knows the servers; the handler starts it up and shuts it down. */
+  readonly manager?: McpManager;
+  /** Effects by the names that the model sees. */
+  readonly toolEffects?: Readonly<Record<string, ToolEffect>>;
+  /** True believes servers that call a tool read-only. @default {false} */
+  readonly trustAnnotations?: boolean;
+  /** True gives images, audio and binary resources to the model as base64. @default {false} */
+  readonly includeBinary?: boolean;
+  /** Turns results into data for the model. @default {convertMcpResult} */
+  readonly convertResult?: (
+    result: McpToolResult,
+    options: ConvertMcpResultOptions,
+  ) => unknown;
+}
+
+interface Entry {
+  readonly tool: McpTool;
+  readonly definition: ToolDefinition;
+  /** Null if there is nothing to check results against. */
+  readonly validateOutput: SchemaValidator | null;
+}
+
+/**
+ * The tools of MCP servers.
+ *
+ * They are called `server__tool` and count as side-effecting unless told otherwise.
+ * Servers are connected when the agent starts up; those that fail are reported and
+ * left out. Tools that servers add or take away take effect at the next turn. The
+ * result as the server sent it is in `outcome.meta.mcp`.
+ *
+ * @example Tools of a server behind an address
+ * ```ts ignore
+ * import { Agent } from "@ejagent/core";
+ * import { McpToolHandler } from "@ejagent/core/mcp";
+ *
+ * const docs = new McpToolHandler({
+ *   servers: { docs: { url: "https://docs.example/mcp" } },
+ * });
+ * const agent = new Agent({ agentId: "reader", model, tools: [docs] });
+ * ```
+ */
+export class McpToolHandler extends BaseHandler {
+  readonly #options: McpToolHandlerOptions;
+  readonly #manager: McpManager;
+  readonly #diagnostics: McpDiagnostics;
+  #entries: ReadonlyMap<string, Entry> = new Map();
+  #definitions: readonly ToolDefinition[] = [];
+  #unwatch: (() => void) | undefined;
+
+  /**
+   * Connects nothing yet.
+   *
+   * @throws {TypeError} There is none or more than one of `config`, `servers` and
+   * `manager`, or one is wrong.
+   */
+  constructor(options: McpToolHandlerOptions) {
+    super();
+    const { config, servers, manager, ...rest } = options;
+    const given = [config, servers, manager].filter((source) =>
+      source !== undefined
+    );
+    if (given.length === 0) {
+      throw new TypeError("a server configuration or a manager is required");
+    }
+    if (given.length > 1) {
+      throw new TypeError("give either a configuration or a manager");
+    }
+    this.#options = options;
+    this.#diagnostics = new McpDiagnostics(
+      options.logger ?? consoleLogger,
+      options.onDiagnostic,
+    );
+    if (manager === undefined) {
+      this.#manager = new McpServerManager({
+        ...rest,
+        ...(config !== undefined && { config }),
+        ...(servers !== undefined && { servers }),
+      });
+    } else {
+      requireMethods("manager", manager, managerMethods);
+      this.#manager = manager;
+    }
+  }
+
+  /** The tools as they are now; none before start-up. */
+  get tools(): readonly ToolDefinition[] {
+    return this.#definitions;
+  }
+
+  /** The same as their servers describe them. */
+  get mcpTools(): readonly McpTool[] {
+    return [...this.#entries.values()].map(({ tool }) => tool);
+  }
+
+  /** What is wrong with servers and tools. */
+  get diagnostics(): readonly McpDiagnostic[] {
+    return [...this.#manager.diagnostics ?? [], ...this.#diagnostics.all];
+  }
+
+  /** How a server is; undefined if there is none of this name. */
+  serverStatus(server: string): McpServerStatus | undefined {
+    return this.#manager.serverStatus?.(server);
+  }
+
+  /** What a server says about its use; add it to the system prompt if you trust it. */
+  serverInstructions(server: string): string | undefined {
+    return this.#manager.serverInstructions?.(server);
+  }
+
+  /**
+   * Takes the code that the user brought back from the authorization server of a
+   * server whose status is `"needs_auth"`, and connects it.
+   *
+   * @throws {RangeError} As a rejection: there is no server of this name.
+   * @throws {McpServerError} As a rejection: it did not work.
+   */
+  async finishAuth(server: string, code: string): Promise<void> {
+    await this.#manager.finishAuth?.(server, code);
+  }
+
+  /**
+   * Connects to the servers and lists their tools.
+   *
+   * @throws {McpServerError} A required server failed.
+   * @throws {ToolDefinitionError} An effect is given to a tool that does not exist.
+   */
+  override async startup(): Promise<void> {
+    if (this.#unwatch !== undefined) return;
+    await this.#manager.startup();
+    try {
+      this.#adopt(await this.#manager.listTools());
+      this.#requireKnownEffects();
+    } catch (error) {
+      await this.shutdown();
+      throw error;
+    }
+    this.#unwatch = this.#manager.watchTools?.((tools) => this.#adopt(tools)) ??
+      ignore;
+  }
+
+  /** Closes the connections; the handler may be started again. */
+  override async shutdown(): Promise<void> {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    await this.#manager.shutdown();
+    this.#adopt([]);
+  }
+
+  /**
+   * Calls a tool on its server.
+   *
+   * @throws {UnknownToolError} As a rejection: no server has this tool.
+   * @throws {McpToolError} As a rejection: the tool failed, or its result is not what
+   * its output schema says.
+   * @throws {McpServerError} As a rejection: the server did not answer.
+   */
+  async dispatch(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    options: ToolDispatchOptions = {},
+  ): Promise<StepOutcome> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) {
+      throw new UnknownToolError(name, this.#entries.keys());
+    }
+    const { signal, progress } = options;
+    const result = await this.#manager.callTool(name, args, {
+      signal,
+      progress: progress && ((update) => report(progress, update)),
+    });
+    requireValidOutput(result, entry.validateOutput);
+    const { convertResult = convertMcpResult, includeBinary = false } =
+      this.#options;
+    const data = convertResult(result, { toolName: name, includeBinary });
+    return proceed(data, { mcp: result });
+  }
+
+  #adopt(tools: readonly McpTool[]): void {
+    const entries = new Map<string, Entry>();
+    for (const tool of tools) {
+      const entry = this.#keptEntry(tool) ?? this.#newEntry(tool);
+      if (entry !== undefined) entries.set(tool.name, entry);
+    }
+    this.#entries = entries;
+    this.#definitions = [...entries.values()].map((entry) => entry.definition);
+  }
+
+  #keptEntry(tool: McpTool): Entry | undefined {
+    const known = this.#entries.get(tool.name);
+    return known?.tool === tool ? known : undefined;
+  }
+
+  #newEntry(tool: McpTool): Entry | undefined {
+    const { name, description, inputSchema } = tool;
+    try {
+      const definition = new ToolDefinition({
+        name,
+        description,
+        parameters: inputSchema,
+        effect: this.#effectOf(tool),
+      });
+      return { tool, definition, validateOutput: this.#outputValidator(tool) };
+    } catch (error) {
+      this.#report("tool_left_out", tool, errorText(error));
+      return undefined;
+    }
+  }
+
+  #effectOf({ name, annotations }: McpTool): ToolEffect {
+    const { toolEffects = {}, trustAnnotations = false } = this.#options;
+    if (Object.hasOwn(toolEffects, name)) return toolEffects[name]!;
+    return trustAnnotations && annotations?.readOnlyHint === true
+      ? "read_only"
+      : "side_effecting";
+  }
+
+  #outputValidator(tool: McpTool): SchemaValidator | null {
+    if (tool.outputSchema === undefined) return null;
+    try {
+      return compileJsonSchema(tool.outputSchema);
+    } catch (error) {
+      this.#report("output_unchecked", tool, errorText(error));
+      return null;
+    }
+  }
+
+  #requireKnownEffects(): void {
+    const unknown = Object.keys(this.#options.toolEffects ?? {})
+      .filter((name) => !this.#entries.has(name))
+      .sort();
+    const lost = unknown.filter((name) => !this.#mayComeLater(name));
+    if (lost.length > 0) {
+      throw new ToolDefinitionError(
+        `McpToolHandler has effects for unknown tools: ${lost.join(", ")}`,
+      );
+    }
+    for (const name of unknown) {
+      this.#report(
+        "effects_unused",
+        { name },
+        "The server of the tool is not connected",
+      );
+    }
+  }
+
+  /** True if a server that is not connected may have the tool. */
+  #mayComeLater(name: string): boolean {
+    const { serverNames = [] } = this.#manager;
+    return serverNames.some((server) =>
+      name.startsWith(exposedPrefix(server)) &&
+      this.serverStatus(server)?.status !== "connected"
+    );
+  }
+
+  #report(
+    kind: McpDiagnostic["kind"],
+    { name, server = "" }: Pick<McpTool, "name" | "server">,
+    message: string,
+  ): void {
+    this.#diagnostics.report({ kind, server, toolName: name, message });
+  }
+}
+
+const managerMethods = ["startup", "shutdown", "listTools", "callTool"];
+
+function requireValidOutput(
+  { isError, structuredContent }: McpToolResult,
+  validate: SchemaValidator | null,
+): void {
+  if (validate === null || isError === true) return;
+  if (
+    structuredContent !== undefined && validate(structuredContent).length === 0
+  ) return;
+  throw new McpToolError(
+    "MCP tool returned structured content that violates its output schema",
+  );
+}
+
+function report(
+  reporter: ToolProgressReporter,
+  { progress, total, message }: McpProgress,
+): void {
+  const data = total === undefined ? { progress } : { progress, total };
+  const count = total === undefined ? `${progress}` : `${progress}/${total}`;
+  detach(reporter.report({ message: message || count, data }));
+}
+
+function ignore(): void {}

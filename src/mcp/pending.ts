@@ -1,0 +1,42 @@
+import { followSignal } from "../base/abort.ts";
+
+/**
+ * Hands on a signal for as long as the work is pending.
+ *
+ * The SDK keeps its listener on a signal forever, and would cancel requests that
+ * ended long ago.
+ */
+export async function whilePending<T>(
+  signal: AbortSignal | undefined,
+  work: (own: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const unfollow = followSignal(
+    signal,
+    (reason) => controller.abort(reason),
+  );
+  try {
+    return await work(controller.signal);
+  } catch (error) {
+    // The SDK wraps the reason in an error of its own.
+    throw signal?.aborted ? signal.reason : error;
+  } finally {
+    unfollow();
+  }
+}
+
+/**
+ * Waits for something that goes on when the wait is over.
+ *
+ * @throws The reason of the signal if it aborts first.
+ */
+export function unlessAborted<T>(
+  signal: AbortSignal | undefined,
+  promise: Promise<T>,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const unfollow = followSignal(signal, reject);
+    promise.then(resolve, reject).finally(unfollow);
+  });
+}

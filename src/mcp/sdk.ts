@@ -1,0 +1,28 @@
+// The parts of the SDK that are used here. Its manifest has types only for paths
+// without an ending and code only for paths with one, so both are named.
+
+export { Client } from "@modelcontextprotocol/sdk/client";
+
+// @ts-types="@modelcontextprotocol/sdk/client/auth"
+export { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+
+// @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
+export { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+// @ts-types="@modelcontextprotocol/sdk/types"
+export {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ErrorCode,
+  ListRootsRequestSchema,
+  McpError,
+  ResultSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+
+export type { Transport } from "@modelcontextprotocol/sdk/shared/transport";
+export type {
+  ClientCapabilities,
+  CreateMessageResult,
+  ElicitResult,
+} from "@modelcontextprotocol/sdk/types";

@@ -1,0 +1,180 @@
+import { detach } from "../base/abort.ts";
+import { capabilitiesOf, installHooks, type McpHooks } from "./hooks.ts";
+import { whilePending } from "./pending.ts";
+import type {
+  McpClientInfo,
+  McpProgress,
+  McpToolResult,
+  McpTransport,
+} from "./protocol.ts";
+import {
+  Client,
+  ResultSchema,
+  ToolListChangedNotificationSchema,
+  type Transport,
+} from "./sdk.ts";
+import { readAllPages } from "./tool_list.ts";
+
+/** What a session is opened with. */
+export interface SessionOptions {
+  /** Name of the server. */
+  readonly server: string;
+  /** How the client introduces itself. */
+  readonly clientInfo: McpClientInfo;
+  /** What the server may ask of the client. */
+  readonly hooks: McpHooks;
+  /** The server says that its tools are no longer the same. */
+  readonly onToolsChanged: () => void;
+  /** The connection is gone. */
+  readonly onClosed: () => void;
+  /** Something went wrong that ends no request. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** One call. */
+export interface SessionCall {
+  /** Name of the tool on the server. */
+  readonly toolName: string;
+  /** Its arguments. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Milliseconds without an answer or progress. */
+  readonly timeoutMs: number;
+  /** Whether progress starts the time anew. */
+  readonly resetTimeoutOnProgress: boolean;
+  /** Milliseconds in all; null for no bound. */
+  readonly maxTotalTimeoutMs: number | null;
+  /** Cancels the call on the server as well. */
+  readonly signal: AbortSignal | undefined;
+  /** Told how far the call is. */
+  readonly onProgress: (progress: McpProgress) => void;
+}
+
+/**
+ * One connection to one server, from its handshake to its end. It is never opened
+ * again: the client of the SDK cannot be.
+ */
+export class McpSession {
+  readonly #client: Client;
+  readonly #transport: McpTransport;
+  readonly #options: SessionOptions;
+
+  /** Connects nothing yet. */
+  constructor(transport: McpTransport, options: SessionOptions) {
+    const { server, clientInfo, hooks } = options;
+    this.#transport = transport;
+    this.#options = options;
+    this.#client = new Client({ ...clientInfo }, {
+      capabilities: capabilitiesOf(hooks),
+      // The validator of the SDK generates code, which Workers forbid, and checks
+      // the tools of the last page only.
+      jsonSchemaValidator: acceptAll,
+    });
+    installHooks(this.#client, server, hooks);
+  }
+
+  /** What the server says about its use. */
+  get instructions(): string | undefined {
+    return this.#client.getInstructions();
+  }
+
+  /** True if the server can forget this session without closing the connection. */
+  get isKeptByServer(): boolean {
+    return this.#transport.sessionId !== undefined;
+  }
+
+  /** Shakes hands. */
+  async open(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const { onToolsChanged, onClosed, onTrouble } = this.#options;
+    const client = this.#client;
+    client.onclose = onClosed;
+    client.onerror = onTrouble;
+    await whilePending(signal, async (own) => {
+      await client.connect(this.#transport as Transport, {
+        timeout: timeoutMs,
+        signal: own,
+      });
+    });
+    if (client.getServerCapabilities()?.tools?.listChanged === true) {
+      client.setNotificationHandler(
+        ToolListChangedNotificationSchema,
+        onToolsChanged,
+      );
+    }
+  }
+
+  /** Everything that the server lists as a tool, unread. */
+  async listTools(timeoutMs: number): Promise<readonly unknown[]> {
+    if (this.#client.getServerCapabilities()?.tools === undefined) return [];
+    // The schema of the SDK would refuse the whole list for one odd tool.
+    return await readAllPages((cursor) =>
+      this.#client.request(
+        {
+          method: "tools/list",
+          params: cursor === undefined ? {} : { cursor },
+        },
+        ResultSchema,
+        { timeout: timeoutMs },
+      )
+    );
+  }
+
+  /** Calls a tool. */
+  async callTool(call: SessionCall): Promise<McpToolResult> {
+    const { timeoutMs, maxTotalTimeoutMs } = call;
+    return await whilePending(call.signal, async (signal) => {
+      const result: unknown = await this.#client.request(
+        {
+          method: "tools/call",
+          params: { name: call.toolName, arguments: { ...call.arguments } },
+        },
+        ResultSchema,
+        {
+          signal,
+          // Without a listener the server would not be asked for progress, and
+          // progress would not extend the time.
+          onprogress: call.onProgress,
+          timeout: Math.min(timeoutMs, maxTotalTimeoutMs ?? timeoutMs),
+          resetTimeoutOnProgress: call.resetTimeoutOnProgress,
+          ...(maxTotalTimeoutMs !== null &&
+            { maxTotalTimeout: maxTotalTimeoutMs }),
+        },
+      );
+      return result as McpToolResult;
+    });
+  }
+
+  /** Lets the server forget the session, if it is one that it keeps. */
+  async terminate(): Promise<void> {
+    const { terminateSession } = this.#transport as Terminable;
+    await terminateSession?.call(this.#transport);
+  }
+
+  /** Gives a code that the user brought back to the provider of tokens. */
+  async finishAuth(code: string): Promise<void> {
+    const { finishAuth } = this.#transport as Terminable;
+    await finishAuth?.call(this.#transport, code);
+  }
+
+  /** Ends the connection. */
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  /** Ends a connection that nobody needs any longer, without waiting. */
+  abandon(): void {
+    detach(this.close());
+  }
+}
+
+interface Terminable {
+  terminateSession?(): Promise<void>;
+  finishAuth?(code: string): Promise<void>;
+}
+
+const acceptAll = {
+  getValidator: <T>() => (input: unknown) => ({
+    valid: true as const,
+    data: input as T,
+    errorMessage: undefined,
+  }),
+};

@@ -1,0 +1,122 @@
+import type { McpRemoteServer, McpServer, McpStdioServer } from "./config.ts";
+import { McpServerError } from "./errors.ts";
+import type { McpTransport } from "./protocol.ts";
+import { StreamableHTTPClientTransport } from "./sdk.ts";
+
+/** How remote servers are talked to. */
+export interface McpHttpOptions {
+  /** Replaces the platform's `fetch`. */
+  readonly fetch?: (
+    url: string | URL,
+    init?: RequestInit,
+  ) => Promise<Response>;
+  /** Sent with every request; headers of the server go over its headers. */
+  readonly requestInit?: RequestInit;
+  /** Whether redirects may lead to another origin. @default {"same-origin"} */
+  readonly redirectPolicy?: "same-origin" | "follow";
+  /** How a stream of events that broke is taken up again. */
+  readonly reconnectionOptions?: McpReconnectionOptions;
+}
+
+/** How a stream of events that broke is taken up again. */
+export interface McpReconnectionOptions {
+  /** Milliseconds before the first attempt. @default {1000} */
+  readonly initialReconnectionDelay: number;
+  /** Most milliseconds before any attempt. @default {30000} */
+  readonly maxReconnectionDelay: number;
+  /** By what the wait grows. @default {1.5} */
+  readonly reconnectionDelayGrowFactor: number;
+  /** Attempts before it is given up. @default {2} */
+  readonly maxRetries: number;
+}
+
+/** A program to start, and where what it writes to standard error goes. */
+export interface McpStdioRequest {
+  /** Name of the server in the configuration. */
+  readonly name: string;
+  /** The program. */
+  readonly server: McpStdioServer;
+  /** Takes one line that the program wrote to standard error. */
+  readonly onLine: (line: string) => void;
+}
+
+/** Makes the transport to a child process; `@ejagent/core/mcp-stdio` has one. */
+export type McpTransportFactory = (request: McpStdioRequest) => McpTransport;
+
+/** What making a transport may need. */
+export interface TransportOptions {
+  /** Starts child processes. */
+  readonly stdio?: McpTransportFactory;
+  /** How remote servers are talked to. */
+  readonly http?: McpHttpOptions;
+  /** Takes one line of a child process. */
+  readonly onLine: (line: string) => void;
+}
+
+/** Makes a fresh transport, not yet started. @throws {McpServerError} This runtime has none of the kind. */
+export async function makeTransport(
+  name: string,
+  server: McpServer,
+  options: TransportOptions,
+): Promise<McpTransport> {
+  switch (server.kind) {
+    case "custom":
+      return await server.transport();
+    case "stdio": {
+      const { stdio, onLine } = options;
+      if (stdio !== undefined) return stdio({ name, server, onLine });
+      throw new McpServerError(
+        "stdio transport is not available on this runtime",
+        { server: name },
+      );
+    }
+    case "streamable-http": {
+      const { url, settings } = httpSettings(name, server, options.http);
+      return new StreamableHTTPClientTransport(url, settings);
+    }
+    case "sse": {
+      const { url, settings } = httpSettings(name, server, options.http);
+      const { SSEClientTransport } = await import(
+        "@modelcontextprotocol/sdk/client/sse.js"
+      );
+      return new SSEClientTransport(url, settings);
+    }
+  }
+}
+
+type HttpSettings = NonNullable<
+  ConstructorParameters<typeof StreamableHTTPClientTransport>[1]
+>;
+
+function httpSettings(
+  name: string,
+  server: McpRemoteServer,
+  options: McpHttpOptions = {},
+): { readonly url: URL; readonly settings: HttpSettings } {
+  const { requestInit, ...rest } = options;
+  const { auth, authProvider } = server;
+  const headers = new Headers(requestInit?.headers);
+  for (const [key, value] of Object.entries(server.headers ?? {})) {
+    headers.set(key, value);
+  }
+  if (auth !== undefined) headers.set("authorization", `Bearer ${auth}`);
+  const settings = {
+    ...rest,
+    requestInit: { ...requestInit, headers },
+    ...(authProvider !== undefined && { authProvider }),
+  };
+  return {
+    url: parseUrl(name, server.url),
+    settings: settings as HttpSettings,
+  };
+}
+
+function parseUrl(server: string, url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw new McpServerError(`MCP server ${server} has a url that is none`, {
+      server,
+    });
+  }
+}
