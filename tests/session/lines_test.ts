@@ -56,5 +56,12 @@ test("a line that is no text is named by its number", () => {
     "UTF-8",
   );
   assertEquals(error.line, 13);
+  const later = new LineSplitter();
+  later.push(bytes("a\nb\nc"));
+  const second = assertThrows(
+    () => later.push(damaged),
+    SessionSerializationError,
+  );
+  assertEquals(second.line, 5);
   assertEquals(new LineSplitter().push(Uint8Array.of(0x61, 10, 0xff)), ["a"]);
 });

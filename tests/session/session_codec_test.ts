@@ -227,6 +227,40 @@ test("a document that contradicts itself can be read but not written", () => {
   );
 });
 
+test("a compaction covers no more than there is, and its summary is a summary", () => {
+  const summary = {
+    content: "short",
+    source: "test",
+    history_start_index: 0,
+    first_kept_index: 2,
+    summarized_message_count: 2,
+    tokens_before: 9,
+  };
+  const withCompaction = (changes: Json) =>
+    changed((one) =>
+      one.compactions = [{
+        operation_id: "o1",
+        sequence: 2,
+        summary,
+        messages: [{ role: "system", content: "short" }],
+        covered_entry_count: 2,
+        ...changes,
+      }]
+    );
+  const session = sessionFromJson(withCompaction({}));
+  assertEquals(session.messages.map(({ content }) => content), ["short"]);
+  assertEquals<unknown>(sessionToJson(session), withCompaction({}));
+  assertRefused(
+    withCompaction({ covered_entry_count: 3 }),
+    "covered_entry_count",
+  );
+  assertRefused(withCompaction({ messages: [] }), "must not be empty");
+  assertRefused(
+    withCompaction({ summary: { ...summary, first_kept_index: 0 } }),
+    "valid summary",
+  );
+});
+
 test("a document that was read does not change with the caller's object", () => {
   const document = changed(() => {});
   const session = sessionFromJson(document);

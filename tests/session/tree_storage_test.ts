@@ -24,6 +24,7 @@ import {
   s,
   started,
 } from "../../src/testing/session_drafts.ts";
+import { linesOf } from "../../src/testing/journal_subject.ts";
 import { openFixture } from "../interop/python_journals.ts";
 import {
   assert,
@@ -32,6 +33,7 @@ import {
   assertThrows,
 } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
+import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 import { CountingJournal } from "./counting_journal.ts";
 
@@ -111,6 +113,20 @@ test(
     assertEquals((await slow).revision, 1);
   },
 );
+
+test("a session in use is not forgotten, so that its calls follow one another", async () => {
+  const { journal, storage } = openStorage({ cachedSessionCount: 1 });
+  const held = deferred();
+  journal.beforeAppend = () => held.promise;
+  const first = storage.append(started("r1"));
+  await settle();
+  await storage.load("other");
+  const second = storage.append(answered("r1", 2, "x"));
+  await settle();
+  assertEquals(journal.appendCount, 1);
+  held.resolve();
+  assertEquals([(await first).revision, (await second).revision], [1, 2]);
+});
 
 test("a call that waits for its turn can be given up", async () => {
   const { journal, storage } = openStorage();
@@ -251,6 +267,18 @@ test(
     assertEquals(theirs.runs.length, (await storage.load(s))!.runs.length);
   },
 );
+
+test("a snapshot that lacks messages of a run is stale, too", async () => {
+  const { storage } = openStorage();
+  await storage.append(started("r1"));
+  const stale = (await storage.load(s))!;
+  await storage.append(answered("r1", 2, "newer"));
+  const error = await assertRejects(
+    () => storage.save(stale),
+    SessionArgumentError,
+  );
+  assertEquals(error.code, "stale_session");
+});
 
 test("a rollback goes back across branches, but only on its own line", {
   case: "SE-J-02",
@@ -611,6 +639,30 @@ test("rounded integers are reported once and listed by the session", async () =>
     (await openFixture("plain-run").storage.load("plain-run"))!.lossyNumbers,
     [],
   );
+});
+
+test("a checkpoint that contradicts itself is read with a warning", async () => {
+  const session = new AgentSession(s, "contract-agent");
+  session.beginRun({ runId: "r1", sequence: 1 }, "go");
+  const { journal, storage } = openStorage();
+  await storage.save(session);
+  const [line] = await linesOf(journal);
+  const record = JSON.parse(line!);
+  record.data.document.session.entries[0].run_id = "r9";
+  journal.delete(s);
+  await journal.append(s, {
+    after: null,
+    revision: 1,
+    recordId: record.record_id,
+    line: JSON.stringify(record),
+    checkpoint: false,
+  });
+  const warnings: string[] = [];
+  const reader = new JournalTreeStorage(journal, {
+    logger: { warn: (text) => warnings.push(text) },
+  });
+  assertEquals((await reader.load(s))!.entries[0]?.runId, "r9");
+  assertEquals(warnings, ['An entry belongs to the unknown run "r9"']);
 });
 
 test("closing a storage closes its medium once", async () => {
