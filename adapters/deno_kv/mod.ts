@@ -1,0 +1,31 @@
+/**
+ * Sessions in Deno KV.
+ *
+ * Choose it for servers on Deno, with a file on one machine or a remote database
+ * for many. The database is opened by you, so nothing here names the platform;
+ * `Deno.openKv` needs `--unstable-kv`.
+ *
+ * @example Sessions in a file
+ * ```ts ignore
+ * import { DenoKvSessionStorage } from "@ejagent/core/deno-kv";
+ *
+ * const kv = await Deno.openKv("./sessions.db");
+ * const storage = new DenoKvSessionStorage(kv);
+ * ```
+ *
+ * @module
+ */
+
+export { DenoKvJournal, type DenoKvJournalOptions } from "./kv_journal.ts";
+export {
+  DenoKvSessionStorage,
+  type DenoKvSessionStorageOptions,
+} from "./session_storage.ts";
+export type {
+  KvAtomicOperation,
+  KvCheck,
+  KvEntry,
+  KvKeyPart,
+  KvRange,
+  KvStore,
+} from "./kv_store.ts";
