@@ -29,7 +29,6 @@ export interface BranchFacts {
   readonly branchId: string;
   readonly agentId: string | null;
   readonly sequence: 0;
-  readonly parentId: string | null;
   readonly data: BranchCreatedData;
 }
 
@@ -105,8 +104,7 @@ function factsOf(
   { branchId }: NewBranch,
   facts: Pick<BranchFacts, "agentId" | "data">,
 ): BranchFacts {
-  const parentId = facts.data.base_record_id;
-  return { kind: "branch_created", branchId, sequence: 0, parentId, ...facts };
+  return { kind: "branch_created", branchId, sequence: 0, ...facts };
 }
 
 function requireSource(

@@ -1,7 +1,55 @@
 import { SessionConflictError } from "./errors.ts";
+import { isMain, requireBranchId } from "./ids.ts";
 import type { JournalGrowth } from "./kept_tree.ts";
 import type { SessionRecord } from "./record.ts";
-import type { SessionTreeStorage, StorageCallOptions } from "./storage.ts";
+import { encodeData } from "./record_codec.ts";
+import type { RecordChange } from "./record_writer.ts";
+import { AgentSession, stateOf } from "./session.ts";
+import { sessionToJson } from "./session_codec.ts";
+import type {
+  SaveOptions,
+  SessionTreeStorage,
+  StorageCallOptions,
+} from "./storage.ts";
+import {
+  type RecordFacts,
+  requireHead,
+  requireNothingLost,
+} from "./writing.ts";
+
+/** The checkpoint that stores a whole session; see {@linkcode SessionTreeStorage.save}. */
+export function snapshotOf(
+  session: AgentSession,
+  options: SaveOptions,
+): RecordChange {
+  if (!(session instanceof AgentSession)) {
+    throw new TypeError("session must be an AgentSession");
+  }
+  const { expectedHead, overwrite = false } = options;
+  const branchId = requireBranchId(options.branchId);
+  const data = { document: sessionToJson(session) };
+  const { agentId } = session;
+  const facts: RecordFacts = {
+    kind: "checkpoint",
+    branchId,
+    agentId,
+    sequence: 0,
+    data,
+  };
+  // Taken now: the session may be changed before its turn comes.
+  const saved = stateOf(session);
+  return {
+    dataText: encodeData(data),
+    whole: !isMain(branchId),
+    plan(tree) {
+      const parentId = requireHead(tree, branchId, expectedHead);
+      const stored = tree.branch(branchId)?.node.state;
+      const isBlind = expectedHead === undefined && !overwrite;
+      if (isBlind && stored !== undefined) requireNothingLost(stored, saved);
+      return { facts, parentId };
+    },
+  };
+}
 
 /**
  * True if a journal is worth a checkpoint.

@@ -25,18 +25,12 @@ export interface StoredRecord {
 
 /** What was added to a journal since its last checkpoint of `main`. */
 export interface JournalGrowth {
-  readonly recordCount: number;
+  recordCount: number;
   /** Characters in the lines of those records. */
-  readonly length: number;
+  length: number;
   /** Characters in the line of that checkpoint. */
   readonly checkpointLength: number;
 }
-
-const noGrowth: JournalGrowth = {
-  recordCount: 0,
-  length: 0,
-  checkpointLength: 0,
-};
 
 /** The tree of a journal, held in memory: only what is new is read. */
 export class KeptTree {
@@ -44,7 +38,7 @@ export class KeptTree {
   readonly #backend: JournalBackend;
   readonly #logger: Logger;
   #tree: JournalTree | undefined;
-  #growth = noGrowth;
+  #growth: JournalGrowth = { recordCount: 0, length: 0, checkpointLength: 0 };
 
   constructor(sessionId: string, backend: JournalBackend, logger: Logger) {
     this.#sessionId = sessionId;
@@ -53,7 +47,7 @@ export class KeptTree {
   }
 
   /** What was added since the last checkpoint, as far as it was read. */
-  get growth(): JournalGrowth {
+  get growth(): Readonly<JournalGrowth> {
     return this.#growth;
   }
 
@@ -97,7 +91,7 @@ export class KeptTree {
   /** Reads everything anew next time. */
   forget(): void {
     this.#tree = undefined;
-    this.#growth = noGrowth;
+    this.#growth = { recordCount: 0, length: 0, checkpointLength: 0 };
   }
 
   /** The record of a node; it is read again unless a branch ends there. */
@@ -162,14 +156,16 @@ export class KeptTree {
   }
 
   #grow(record: SessionRecord, line: string): void {
-    const { recordCount, length, checkpointLength } = this.#growth;
-    this.#growth = isCheckpointOfMain(record)
-      ? { recordCount: 0, length: 0, checkpointLength: line.length }
-      : {
-        recordCount: recordCount + 1,
-        length: length + line.length,
-        checkpointLength,
+    if (isCheckpointOfMain(record)) {
+      this.#growth = {
+        recordCount: 0,
+        length: 0,
+        checkpointLength: line.length,
       };
+    } else {
+      this.#growth.recordCount += 1;
+      this.#growth.length += line.length;
+    }
   }
 
   async #explained(error: unknown): Promise<SessionError> {

@@ -75,7 +75,7 @@ export class OpenJournal {
   }
 
   /** What was added since the last checkpoint, as far as it was read. */
-  get growth(): JournalGrowth {
+  get growth(): Readonly<JournalGrowth> {
     return this.#kept.growth;
   }
 

@@ -7,12 +7,16 @@ import type { SessionRecord } from "./record.ts";
 import type { JournalTree } from "./tree.ts";
 import type { RecordFacts } from "./writing.ts";
 
+/** What a record says, and the record that it goes on from. */
+export interface RecordPlan {
+  readonly facts: RecordFacts;
+  readonly parentId: string | null;
+}
+
 /** A change of a session; what all records have in common is added to it. */
 export interface RecordChange {
-  /** What the record says; called again after other writers moved the journal. */
-  readonly plan: (
-    tree: JournalTree,
-  ) => RecordFacts & Pick<SessionRecord, "parentId">;
+  /** Makes the record; called again after other writers moved the journal. */
+  readonly plan: (tree: JournalTree) => RecordPlan;
   /** False if the plan looks at nothing but the branch `main`. */
   readonly whole: boolean;
   /** The canonical text of its data, if it is known. */
@@ -54,12 +58,12 @@ export class RecordWriter {
     const { whole, dataText, recordId = this.#ids.next() } = change;
     const createdAt = new Date(this.#clock.now()).toISOString();
     const plan = (tree: JournalTree) => {
-      const facts = change.plan(tree);
+      const { facts, parentId } = change.plan(tree);
       // In the shape of the records that are read, and written out: spreading takes
-      // microseconds on Node 20.
+      // a microsecond on Node 20.
       return {
         recordId,
-        parentId: facts.parentId,
+        parentId,
         branchId: facts.branchId,
         revision: (tree.position?.revision ?? 0) + 1,
         sessionId,

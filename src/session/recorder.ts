@@ -203,7 +203,8 @@ export class SessionRecorder implements AgentEventSink {
       branchId,
       agentId,
       sequence,
-      ...change,
+      kind: change.kind,
+      data: change.data,
     } as SessionRecordDraft;
     try {
       if (isTreeStorage(this.storage)) {

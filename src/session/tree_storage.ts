@@ -14,7 +14,7 @@ import {
   planRetry,
   unknownRecord,
 } from "./branching.ts";
-import { checkpointMain, isCheckpointDue } from "./checkpoint.ts";
+import { checkpointMain, isCheckpointDue, snapshotOf } from "./checkpoint.ts";
 import { isMain, requireBranchId, requireId, requireSessionId } from "./ids.ts";
 import type { JournalBackend } from "./journal.ts";
 import { JournalCache } from "./journal_cache.ts";
@@ -25,11 +25,9 @@ import type {
   SessionRecord,
   SessionRecordDraft,
 } from "./record.ts";
-import { encodeData } from "./record_codec.ts";
-import { RecordWriter } from "./record_writer.ts";
+import { type RecordChange, RecordWriter } from "./record_writer.ts";
 import { recoverInterruptedRun } from "./recovery.ts";
-import { AgentSession, sessionOf, stateOf } from "./session.ts";
-import { sessionToJson } from "./session_codec.ts";
+import { type AgentSession, sessionOf } from "./session.ts";
 import type {
   AppendOptions,
   BranchOptions,
@@ -48,7 +46,7 @@ import type {
   StorageCallOptions,
 } from "./storage.ts";
 import { branchView, type JournalTree, type SessionBranch } from "./tree.ts";
-import { readDraft, requireHead, requireNothingLost } from "./writing.ts";
+import { readDraft, requireHead } from "./writing.ts";
 
 /**
  * Sessions with branches over any medium that can keep lines.
@@ -184,7 +182,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
       whole: !isMain(branchId),
       dataText,
       plan: (tree) => ({
-        ...facts,
+        facts,
         parentId: requireHead(tree, branchId, options.expectedHead),
       }),
     }, options.signal);
@@ -196,33 +194,13 @@ export class JournalTreeStorage implements SessionTreeStorage {
     session: AgentSession,
     options: SaveOptions = {},
   ): Promise<SessionRecord> {
-    if (!(session instanceof AgentSession)) {
-      throw new TypeError("session must be an AgentSession");
-    }
-    const branchId = requireBranchId(options.branchId);
-    const { sessionId, agentId } = session;
-    const { expectedHead, overwrite = false, signal } = options;
-    const data = { document: sessionToJson(session) };
-    const dataText = encodeData(data);
-    const state = stateOf(session);
-    const { record } = await this.#writer.store(sessionId, {
-      whole: !isMain(branchId),
-      dataText,
-      plan: (tree) => {
-        const parentId = requireHead(tree, branchId, expectedHead);
-        const stored = tree.branch(branchId)?.node.state;
-        const isBlind = expectedHead === undefined && !overwrite;
-        if (isBlind && stored !== undefined) requireNothingLost(stored, state);
-        return {
-          kind: "checkpoint",
-          branchId,
-          agentId,
-          sequence: 0,
-          data,
-          parentId,
-        };
-      },
-    }, signal);
+    const change = snapshotOf(session, options);
+    const { sessionId } = session;
+    const { record } = await this.#writer.store(
+      sessionId,
+      change,
+      options.signal,
+    );
     return deepFreeze(record);
   }
 
@@ -319,7 +297,13 @@ export class JournalTreeStorage implements SessionTreeStorage {
     plan: (tree: JournalTree) => BranchFacts,
     { signal }: StorageCallOptions,
   ): Promise<SessionCheckout> {
-    const change = { plan, whole: true };
+    const change: RecordChange = {
+      whole: true,
+      plan(tree) {
+        const facts = plan(tree);
+        return { facts, parentId: facts.data.base_record_id };
+      },
+    };
     return checkoutOf(
       await this.#writer.store(requireSessionId(sessionId), change, signal),
     );
