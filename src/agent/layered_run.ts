@@ -5,11 +5,11 @@ import type { AgentEvent } from "../events/event.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import { driveStream } from "../pipeline/drive.ts";
+import { composeAgentLayers } from "../pipeline/layers.ts";
 import {
   AgentPipelineError,
   type AgentRequest,
   type AgentStream,
-  composeAgentLayers,
 } from "../pipeline/middleware.ts";
 import type { CoreRequest } from "./active_run.ts";
 import type { AgentCore } from "./core.ts";
@@ -49,7 +49,7 @@ export async function layeredRun(
   );
   operation.layered = true;
   try {
-    return await driveStream(ask(request), {
+    return await driveStream(() => ask(request), {
       cancellation: operation.cancellation,
       observe: parts.observe,
       inner: cores,

@@ -14,7 +14,7 @@ export interface DriveOptions {
 }
 
 /**
- * Pulls the stream of a run to its end, at full speed.
+ * Opens the stream of a run and pulls it to its end, at full speed.
  *
  * Layers that ignore an abort are given up when its grace is over.
  *
@@ -22,12 +22,12 @@ export interface DriveOptions {
  * @throws What a layer threw, unless the run is aborted by then.
  */
 export async function driveStream(
-  stream: AgentStream,
+  open: () => AgentStream,
   options: DriveOptions,
 ): Promise<AgentRunResult> {
   const { cancellation } = options;
   try {
-    return await orAbandoned(pump(stream, options.observe), options);
+    return await orAbandoned(pump(open, options.observe), options);
   } catch (error) {
     if (!cancellation.aborted) throw error;
     return cancelledResult(cancellation.reason);
@@ -43,9 +43,10 @@ export function cancelledResult(reason: unknown): AgentRunResult {
 }
 
 async function pump(
-  stream: AgentStream,
+  open: () => AgentStream,
   observe: ((event: AgentEvent) => void) | undefined,
 ): Promise<AgentRunResult> {
+  const stream = open();
   for (;;) {
     const step = await stream.next();
     if (step.done) return requireResult(step.value);

@@ -111,61 +111,6 @@ export function requireMiddleware(value: Middleware): Middleware {
   return value;
 }
 
-/**
- * Puts layers around a run; the first is the outermost.
- *
- * @throws {AgentPipelineError} Out of the stream, if a layer changes what must
- * not change, calls `next` while an earlier stream is open, or returns no result.
- */
-export function composeAgentLayers(
-  layers: readonly AgentLayer[],
-  innermost: (request: AgentRequest) => AgentStream,
-): (request: AgentRequest) => AgentStream {
-  return layers.reduceRight<(request: AgentRequest) => AgentStream>(
-    (inner, layer) =>
-      layer.aroundRun === undefined ? inner : wrap(layer, inner),
-    innermost,
-  );
-}
-
-function wrap(
-  layer: AgentLayer,
-  inner: (request: AgentRequest) => AgentStream,
-): (request: AgentRequest) => AgentStream {
-  return async function* (request) {
-    let open = false;
-    const next = async function* (changed: AgentRequest): AgentStream {
-      if (open) {
-        throw new AgentPipelineError(
-          "next() was called again before the stream of the previous call had ended",
-        );
-      }
-      requireSameRun(request, changed);
-      open = true;
-      try {
-        return yield* inner(changed);
-      } finally {
-        open = false;
-      }
-    };
-    const result = yield* layer.aroundRun!(
-      request,
-      (changed = request) => next(changed),
-    );
-    return requireResult(result);
-  };
-}
-
-function requireSameRun(original: AgentRequest, changed: AgentRequest): void {
-  for (const member of ["kind", "agent", "scope"] as const) {
-    if (changed[member] !== original[member]) {
-      throw new AgentPipelineError(
-        `Middleware must pass ${member} of the request on unchanged`,
-      );
-    }
-  }
-}
-
 /** Checks what a layer returned. @throws {AgentPipelineError} It is no result of a run. */
 export function requireResult(value: unknown): AgentRunResult {
   const valid = isJsonObject(value) && typeof value.stopReason === "string" &&

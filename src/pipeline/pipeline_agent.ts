@@ -30,10 +30,10 @@ import {
   AgentShutdownError,
   AgentStartupError,
 } from "./errors.ts";
+import { composeAgentLayers } from "./layers.ts";
 import {
   type AgentRequest,
   type AgentStream,
-  composeAgentLayers,
   type Middleware,
   middlewareName,
   requireMiddleware,
@@ -222,7 +222,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
           (request) => this.#execute(request, active),
         );
         const request = this.#request(task, options, cancellation.signal);
-        return await driveStream(ask(request), parts);
+        return await driveStream(() => ask(request), parts);
       }, cancellation.signal);
     } finally {
       unfollow();
