@@ -1,0 +1,91 @@
+/**
+ * Uses servers that are child processes; fails with what is not as it should be.
+ *
+ * The tests run it as a program of its own: the timers that the SDK leaves behind when it
+ * ends a server do not hold a program back, but would count as leaks of a test.
+ */
+import { argv, kill } from "node:process";
+import { stdioTransport } from "../../adapters/node/mcp_stdio.ts";
+import type { McpTransport } from "../../src/mcp/mod.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { everythingHandler, useEverything } from "./mcp_everything.ts";
+import { npmServer } from "./mcp_servers.ts";
+
+const scenarios: Readonly<Record<string, () => Promise<void>>> = {
+  async all() {
+    const lines: unknown[] = [];
+    const logger = {
+      warn() {},
+      info: (_: string, details?: Readonly<Record<string, unknown>>) =>
+        lines.push(details?.line),
+    };
+    const handler = everythingHandler(npmServer("server-everything", "stdio"), {
+      stdio: stdioTransport,
+      logger,
+    });
+    await handler.startup();
+    try {
+      await useEverything(handler);
+      assert(lines.includes("Starting default (STDIO) server..."));
+    } finally {
+      await handler.shutdown();
+    }
+  },
+
+  async environment() {
+    const handler = everythingHandler({
+      ...npmServer("server-everything", "stdio"),
+      env: { ONLY_HERE: "yes" },
+    }, { stdio: stdioTransport });
+    await handler.startup();
+    try {
+      const { data } = await handler.dispatch("all__get-env", {});
+      const names = Object.keys(JSON.parse(String(data)));
+      assert(names.includes("ONLY_HERE"));
+      const usual = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+      const strange = names.filter((name) =>
+        name !== "ONLY_HERE" && !usual.includes(name) &&
+        !/^(npm_|DENO_|__)/.test(name)
+      );
+      assertEquals(strange, []);
+    } finally {
+      await handler.shutdown();
+    }
+  },
+
+  async restart() {
+    const started: (McpTransport & { pid?: number })[] = [];
+    const handler = everythingHandler(npmServer("server-everything", "stdio"), {
+      stdio: (request) => {
+        const transport = stdioTransport(request);
+        started.push(transport);
+        return transport;
+      },
+    });
+    await handler.startup();
+    try {
+      kill(started[0]!.pid!, "SIGKILL");
+      while (handler.serverStatus("all")?.status === "connected") {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      const { data } = await handler.dispatch("all__echo", {
+        message: "again",
+      });
+      assertEquals(data, "Echo: again");
+      assertEquals(started.length, 2);
+    } finally {
+      await handler.shutdown();
+    }
+  },
+
+  async missing() {
+    const handler = everythingHandler({ command: "no-such-program-anywhere" }, {
+      stdio: stdioTransport,
+    });
+    await handler.startup();
+    assertEquals(handler.serverStatus("all")?.status, "failed");
+    await handler.shutdown();
+  },
+};
+
+await scenarios[argv.at(-1)!]!();
