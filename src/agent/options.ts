@@ -26,7 +26,10 @@ import type { SkillCatalog } from "../context/skills.ts";
 import { type AgentEventSink, flattenSinks } from "../events/sink.ts";
 import { type AgentMessage, systemMessage } from "../messages/message.ts";
 import type { ModelAdapter } from "../model/adapter.ts";
-import type { ContextProvider } from "../pipeline/context_provider.ts";
+import {
+  type ContextProvider,
+  requireUniqueSources,
+} from "../pipeline/context_provider.ts";
 import {
   type HistoryProvider,
   InMemoryHistoryProvider,
@@ -279,25 +282,6 @@ function requireAutoCompaction(
     compactor: options.compactor,
   });
   return policy;
-}
-
-function requireUniqueSources(
-  providers: readonly { readonly sourceId: string }[],
-): void {
-  const seen = new Set<string>();
-  for (const { sourceId } of providers) {
-    if (typeof sourceId !== "string" || sourceId.trim() === "") {
-      throw new AgentConfigurationError(
-        "Every history and context provider needs a sourceId",
-      );
-    }
-    if (seen.has(sourceId)) {
-      throw new AgentConfigurationError(
-        `The sourceId "${sourceId}" is used by two providers`,
-      );
-    }
-    seen.add(sourceId);
-  }
 }
 
 // Two recorders on one branch would take each other for an intruder.
