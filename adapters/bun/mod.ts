@@ -27,7 +27,7 @@ export { JsonlSessionStorage } from "./session_storage.ts";
 export type { JsonlSessionStorageOptions } from "../node/session_storage.ts";
 export type { FileJournalOptions } from "../../src/session/file_journal.ts";
 export { processLocks } from "../../src/session/file_lock.ts";
-export type { FsyncMode } from "../../src/session/session_file.ts";
+export type { FsyncMode } from "../../src/session/file_appender.ts";
 export type {
   FileLock,
   FileLockKind,

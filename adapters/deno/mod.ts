@@ -26,7 +26,7 @@ export type { ModelEnvironment } from "../../src/chat/config.ts";
 export { JsonlSessionStorage } from "./session_storage.ts";
 export type { JsonlSessionStorageOptions } from "./session_storage.ts";
 export type { FileJournalOptions } from "../../src/session/file_journal.ts";
-export type { FsyncMode } from "../../src/session/session_file.ts";
+export type { FsyncMode } from "../../src/session/file_appender.ts";
 export type {
   FileLock,
   FileLockKind,

@@ -20,6 +20,7 @@ import {
   SessionStorageError,
   SessionUnsupportedError,
 } from "./errors.ts";
+import type { FileMedium, FsyncMode } from "./file_appender.ts";
 import type { FileLocks } from "./file_lock.ts";
 import type {
   JournalAppendResult,
@@ -32,11 +33,7 @@ import type {
 } from "./journal.ts";
 import type { JournalFiles } from "./journal_files.ts";
 import { journalFileName } from "./jsonl.ts";
-import {
-  type FileMedium,
-  type FsyncMode,
-  SessionFile,
-} from "./session_file.ts";
+import { SessionFile } from "./session_file.ts";
 
 /** How journals are kept in files. */
 export interface FileJournalOptions {

@@ -1,0 +1,229 @@
+import type { Clock, IdSource } from "../base/ports.ts";
+import { SessionStorageError } from "./errors.ts";
+import { type FileLock, type FileLocks, withFileLock } from "./file_lock.ts";
+import {
+  beginning,
+  type FilePlace,
+  findEnd,
+  isBehind,
+  tailOf,
+} from "./file_place.ts";
+import type { JournalEntry } from "./journal.ts";
+import type {
+  JournalFile,
+  JournalFiles,
+  JournalFileStatus,
+} from "./journal_files.ts";
+import { endsRun } from "./jsonl.ts";
+import { fullReads } from "./steady_reads.ts";
+
+/** When a line is pushed to the disk: each at once, with the end of its run, or when the system likes. */
+export type FsyncMode = "always" | "run-end" | "never";
+
+/** What the files of one storage share. */
+export interface FileMedium {
+  readonly files: JournalFiles;
+  readonly locks: FileLocks;
+  readonly fsync: FsyncMode;
+  readonly lockTimeoutMs: number | null;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+}
+
+/** What an append came to. */
+export interface Appended {
+  /** Whether the line was stored. */
+  readonly ok: boolean;
+  /** Where the file ends now. */
+  readonly end: FilePlace;
+}
+
+/** What stays open between appends, which saves most of their cost. */
+interface Handles {
+  readonly lock: FileLock;
+  readonly lockPath: string;
+  opened: OpenedFile | null;
+}
+
+interface OpenedFile {
+  readonly file: JournalFile;
+  /** Which file it is, since its name may come to mean another one. */
+  readonly identity: string;
+}
+
+const utf8 = new TextEncoder();
+
+/** Writes lines to the file of one session, each under the lock of that file. */
+export class FileAppender {
+  readonly #medium: FileMedium;
+  readonly #name: string;
+  #handles: Promise<Handles> | null = null;
+
+  constructor(medium: FileMedium, name: string) {
+    this.#medium = medium;
+    this.#name = name;
+  }
+
+  /**
+   * Stores a line if the file ends where its writer thinks.
+   *
+   * @param known A place up to which the file need not be read again.
+   */
+  async append(
+    entry: JournalEntry,
+    known: FilePlace,
+    signal: AbortSignal | undefined,
+  ): Promise<Appended> {
+    for (;;) {
+      const handles = await this.#open();
+      const appended = await this.#whileLocked(
+        handles,
+        signal,
+        () => this.#store(handles, entry, known),
+      );
+      if (appended !== "replaced") return appended;
+      await this.close();
+    }
+  }
+
+  /** Closes the file and its lock; the next append opens them again. */
+  async close(): Promise<void> {
+    const handles = await this.#handles;
+    this.#handles = null;
+    await handles?.opened?.file.close();
+    await handles?.lock.close();
+  }
+
+  async #open(): Promise<Handles> {
+    this.#handles ??= this.#openLock();
+    try {
+      return await this.#handles;
+    } catch (error) {
+      this.#handles = null; // the next append tries again
+      throw error;
+    }
+  }
+
+  async #openLock(): Promise<Handles> {
+    const { files, locks } = this.#medium;
+    const directory = await files.makeDirectory();
+    const lockPath = `${directory}/${this.#name}.lock`;
+    return { lock: await locks.open(lockPath), lockPath, opened: null };
+  }
+
+  /** `"replaced"`: the directory was emptied or exchanged, the lock file perhaps with it. */
+  async #whileLocked(
+    { lock, lockPath: path, opened }: Handles,
+    signal: AbortSignal | undefined,
+    store: () => Promise<Appended | "replaced">,
+  ): Promise<Appended | "replaced"> {
+    const { lockTimeoutMs: timeoutMs, clock, ids } = this.#medium;
+    const wait = { path, timeoutMs, signal, clock, ids };
+    try {
+      return await withFileLock(lock, wait, store);
+    } catch (error) {
+      // Some locks open their file anew at each attempt and miss its directory.
+      const wasThere = opened !== null;
+      if (wasThere && await this.#status() === null) return "replaced";
+      throw error;
+    }
+  }
+
+  async #store(
+    handles: Handles,
+    entry: JournalEntry,
+    known: FilePlace,
+  ): Promise<Appended | "replaced"> {
+    const status = await this.#status();
+    const { opened, lock, lockPath } = handles;
+    if (opened !== null && opened.identity !== status?.identity) {
+      return "replaced";
+    }
+    if (status === null && entry.after !== null) {
+      return { ok: false, end: beginning };
+    }
+
+    const { file, identity } = handles.opened ??= await this.#openFile(status);
+    const end = status === null
+      ? beginning
+      : await findEnd(fullReads(file), status, known);
+    if (!isBehind(end, entry.after)) return { ok: false, end };
+    if (lock.held?.() === false) {
+      throw new SessionStorageError(
+        `The lock ${lockPath} was lost before the write; append again`,
+        { retryable: true },
+      );
+    }
+
+    if (status !== null && status.sizeBytes > end.bytes) {
+      await file.truncate(end.bytes); // a torn tail
+    }
+    const bytes = utf8.encode(`${entry.line}\n`);
+    await this.#commit(file, end, bytes, this.#syncs(entry));
+    if (status === null) await this.#syncDirectory();
+    const { revision, recordId } = entry;
+    const stored = {
+      identity,
+      revision,
+      recordId,
+      bytes: end.bytes + bytes.length,
+      tail: tailOf(bytes),
+      modifiedMs: null,
+    };
+    return { ok: true, end: stored };
+  }
+
+  #status(): JournalFileStatus | null | Promise<JournalFileStatus | null> {
+    return this.#medium.files.status(this.#name);
+  }
+
+  async #openFile(status: JournalFileStatus | null): Promise<OpenedFile> {
+    const file = await this.#medium.files.openToAppend(this.#name);
+    const { identity } = status ?? await this.#status() ?? beginning;
+    return { file, identity };
+  }
+
+  #syncs({ line }: JournalEntry): boolean {
+    const { fsync } = this.#medium;
+    return fsync === "always" || fsync === "run-end" && endsRun(line);
+  }
+
+  /** Leaves the line there as a whole or not at all; if even that fails, says so. */
+  async #commit(
+    file: JournalFile,
+    end: FilePlace,
+    bytes: Uint8Array,
+    sync: boolean,
+  ): Promise<void> {
+    try {
+      const written = await file.write(bytes);
+      if (written < bytes.length) {
+        throw new Error(`Only ${written} of ${bytes.length} bytes fitted`);
+      }
+      if (sync) await file.sync();
+    } catch (cause) {
+      const undone = await succeeds(() => file.truncate(end.bytes));
+      throw new SessionStorageError(
+        `A line could not be written to the journal ${this.#name}; ` +
+          "check the space and the health of the disk",
+        { cause, committed: undone ? "no" : "unknown" },
+      );
+    }
+  }
+
+  async #syncDirectory(): Promise<void> {
+    // Not every system can sync a directory; the line itself is safe by now.
+    if (this.#medium.fsync !== "never") {
+      await succeeds(() => this.#medium.files.syncDirectory());
+    }
+  }
+}
+
+async function succeeds(step: () => void | Promise<void>): Promise<boolean> {
+  try {
+    await step();
+    return true;
+  } catch {
+    return false;
+  }
+}
