@@ -16,20 +16,10 @@ import {
 import { test } from "../support/suite.ts";
 import { completed, event } from "./foreign_agent.ts";
 
-const request: AgentRequest = {
-  kind: "task",
-  task: "t",
-  contextMessages: [],
-  modelOptions: {},
-  signal: new AbortController().signal,
-  agent: { agentId: "a", remote: false },
-  scope: new RunScope(),
-};
-
 test("without layers the innermost stream is the stream", () => {
   const stream = core();
   const compose = composeAgentLayers([], () => stream);
-  assertStrictEquals(compose(request), stream);
+  assertStrictEquals(compose(request()), stream);
 });
 
 test("a stream of next does nothing until it is read", async () => {
@@ -60,7 +50,7 @@ test("a result that is none is found where it was returned", async () => {
     },
   };
   const compose = composeAgentLayers([outer, bad], () => core());
-  assertEquals(await resultOf(compose(request)), completed("mended"));
+  assertEquals(await resultOf(compose(request())), completed("mended"));
   assertEquals(seen instanceof AgentPipelineError, true);
 });
 
@@ -130,7 +120,7 @@ test("a layer that throws when it is called ends the layers around it", async ()
     },
   ], () => core());
   assertStrictEquals(
-    await assertRejects(() => resultOf(compose(request))),
+    await assertRejects(() => resultOf(compose(request()))),
     failure,
   );
 });
@@ -152,7 +142,19 @@ async function run(
   body: (next: AgentNext) => AgentStream,
 ): Promise<void> {
   const layer: AgentLayer = { aroundRun: (_request, next) => body(next) };
-  await resultOf(composeAgentLayers([layer], () => core(log))(request));
+  await resultOf(composeAgentLayers([layer], () => core(log))(request()));
+}
+
+function request(): AgentRequest {
+  return {
+    kind: "task",
+    task: "t",
+    contextMessages: [],
+    modelOptions: {},
+    signal: new AbortController().signal,
+    agent: { agentId: "a", remote: false },
+    scope: new RunScope(),
+  };
 }
 
 async function resultOf(stream: AgentStream): Promise<unknown> {
