@@ -1,4 +1,5 @@
 import { SessionSerializationError } from "../../src/session/errors.ts";
+import { exportJournal, importJournal } from "../../src/session/export.ts";
 import { FileJournal } from "../../src/session/file_journal.ts";
 import { journalFileName } from "../../src/session/jsonl.ts";
 import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
@@ -19,9 +20,12 @@ import { wireSession } from "./wire_forms.ts";
 function openFixture({ journal_file: name, bytes }: JournalFixture) {
   const directory = new FakeDirectory();
   directory.put(name, base64Bytes(bytes));
+  return { directory, storage: openStorage(directory) };
+}
+
+function openStorage(directory: FakeDirectory): JournalTreeStorage {
   const backend = new FileJournal(directory, { locks: new FakeLocks() });
-  const storage = new JournalTreeStorage(backend, { logger: silentLogger });
-  return { directory, storage };
+  return new JournalTreeStorage(backend, { logger: silentLogger });
 }
 
 function runStarted(
@@ -170,5 +174,24 @@ test("an interrupted run is closed by lines behind it, a torn tail or not", {
     assertEquals(records.map(({ type }) => type), [...types], name);
     assertEquals(records.at(-1).data.recovery.version, 1, name);
     assertEquals(records[0].revision, expected.journal.complete_lines + 1);
+  }
+});
+
+test("an imported journal is the file that it was", {
+  case: "SE-N-08",
+}, async () => {
+  for (const expected of journalFixtures) {
+    const { journal_file: name, session_id: id } = expected;
+    const end = expected.journal.committed_bytes;
+    if (!expected.read.ok || end === 0) continue;
+    const committed = base64Bytes(expected.bytes).slice(0, end);
+    const directory = new FakeDirectory();
+    const storage = openStorage(directory);
+    await importJournal(storage, new Blob([committed]).stream());
+    assertEquals(directory.bytes(name), committed, expected.case);
+    const exported = new Uint8Array(
+      await new Response(exportJournal(storage, id)).arrayBuffer(),
+    );
+    assertEquals(exported, committed, expected.case);
   }
 });
