@@ -97,7 +97,8 @@ export class Answer {
   }
 
   #takeMessage(message: A2AMessage): AnswerPiece[] {
-    this.#enter(message.contextId, message.taskId);
+    // Its task, if it names one, was never shown and cannot be asked for.
+    this.#enter(message.contextId, undefined);
     this.#answered = true;
     return this.#show(message.messageId, textOf(message));
   }

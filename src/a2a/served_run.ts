@@ -135,7 +135,8 @@ export class ServedRun {
     const { exposeErrors, ids } = this.#options;
     const apology = apologies[state];
     if (apology === undefined) return this.#setStatus({ state });
-    const text = exposeErrors ? error ?? output ?? apology : apology;
+    const reason = status === "rejected" ? output : error;
+    const text = exposeErrors ? reason ?? apology : apology;
     this.#setStatus({
       state,
       message: {
