@@ -1,8 +1,6 @@
 import { startProgram } from "../faults/processes.ts";
 import { runtimesWith } from "../support/runtime.ts";
 import { test } from "../support/suite.ts";
-import { everythingHandler, useEverything } from "./mcp_everything.ts";
-import { startEverything } from "./mcp_servers.ts";
 
 const options = {
   runtimes: runtimesWith("processes", "listen"),
@@ -10,7 +8,9 @@ const options = {
 };
 
 const scenarios = {
-  all: "a server as a child process does everything",
+  stdio: "a server as a child process does everything",
+  streamableHttp: "a server over streamable HTTP does everything",
+  sse: "a server over the older transport does everything",
   environment: "a child process gets its own environment and nothing else",
   restart: "a child process that died is started again by the next call",
   missing: "a program that does not exist is its server's failure",
@@ -18,20 +18,14 @@ const scenarios = {
 
 for (const [scenario, title] of Object.entries(scenarios)) {
   test(title, options, async () => {
-    await startProgram("tests/interop/mcp_stdio_program.ts", scenario).done;
+    await startProgram("tests/interop/mcp_program.ts", scenario).done;
   });
 }
 
-for (const kind of ["streamableHttp", "sse"] as const) {
-  test(`a server over ${kind} does everything`, options, async () => {
-    const server = await startEverything(kind);
-    const handler = everythingHandler({ url: server.url });
-    try {
-      await handler.startup();
-      await useEverything(handler);
-    } finally {
-      await handler.shutdown();
-      await server.stop();
-    }
-  });
-}
+test(
+  "a Worker without compatibility flags uses a server over HTTP",
+  { ...options, runtimes: ["deno"] },
+  async () => {
+    await startProgram("tests/interop/mcp_worker_program.ts").done;
+  },
+);

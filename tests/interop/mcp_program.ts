@@ -1,18 +1,18 @@
 /**
- * Uses servers that are child processes; fails with what is not as it should be.
+ * Uses MCP servers as they are; fails with what is not as it should be.
  *
- * The tests run it as a program of its own: the timers that the SDK leaves behind when it
- * ends a server do not hold a program back, but would count as leaks of a test.
+ * The tests run it as a program of its own: the timers that the SDK leaves behind when a
+ * connection ends do not hold a program back for long, but would count as leaks of a test.
  */
 import { argv, kill } from "node:process";
 import { stdioTransport } from "../../adapters/node/mcp_stdio.ts";
 import type { McpTransport } from "../../src/mcp/mod.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { everythingHandler, useEverything } from "./mcp_everything.ts";
-import { npmServer } from "./mcp_servers.ts";
+import { npmServer, startEverything } from "./mcp_servers.ts";
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
-  async all() {
+  async stdio() {
     const lines: unknown[] = [];
     const logger = {
       warn() {},
@@ -86,6 +86,22 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
     assertEquals(handler.serverStatus("all")?.status, "failed");
     await handler.shutdown();
   },
+
+  streamableHttp: () => useOverHttp("streamableHttp"),
+
+  sse: () => useOverHttp("sse"),
 };
 
 await scenarios[argv.at(-1)!]!();
+
+async function useOverHttp(kind: "streamableHttp" | "sse"): Promise<void> {
+  const server = await startEverything(kind);
+  const handler = everythingHandler({ url: server.url });
+  try {
+    await handler.startup();
+    await useEverything(handler);
+  } finally {
+    await handler.shutdown();
+    await server.stop();
+  }
+}
