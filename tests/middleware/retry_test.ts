@@ -1,8 +1,14 @@
 import {
+  Agent,
   ContextOverflowError,
   ModelProviderError,
   ModelRateLimitError,
 } from "../../mod.ts";
+import {
+  ChatModelAdapter,
+  createModelConfig,
+  fetchTransport,
+} from "../../src/chat/mod.ts";
 import {
   type ModelRetry,
   retryModel,
@@ -12,6 +18,8 @@ import {
   deltas,
   fail,
   ManualClock,
+  modelServer,
+  respond,
   type ScriptStep,
   text,
 } from "../../src/testing/mod.ts";
@@ -80,6 +88,59 @@ test("what waiting does not mend is not tried again", {
     assertEquals((await agent.run("t")).error, error.message);
     assertEquals([model.requests.length, retries.length], [1, 0]);
   }
+});
+
+test("what a provider writes over HTTP decides about the wait", {
+  case: "B47",
+}, async () => {
+  const clock = new ManualClock(Date.UTC(2026, 0, 1));
+  const limited = (after: string) =>
+    respond(429, {
+      body: { error: { message: "Too many requests" } },
+      headers: { "retry-after": after },
+    });
+  const spent = respond(429, {
+    body: {
+      error: { message: "You are out of credit", code: "insufficient_quota" },
+    },
+    headers: { "retry-after": "1" },
+  });
+  const server = modelServer([
+    limited("3"),
+    limited("Thu, 01 Jan 2026 00:00:09 GMT"),
+    text("ok"),
+    limited("1382400"),
+    spent,
+  ]);
+  const delays: number[] = [];
+  const agent = new Agent({
+    agentId: "a",
+    model: new ChatModelAdapter(
+      createModelConfig({
+        model: "m",
+        apiKey: "k",
+        baseUrl: "http://model/v1",
+      }),
+      {
+        transport: fetchTransport({ fetch: server.fetch }),
+        clock,
+      },
+    ),
+    middleware: [retryModel({
+      clock,
+      onRetry({ delayMs }) {
+        delays.push(delayMs);
+        queueMicrotask(() => clock.advance(delayMs));
+      },
+    })],
+  });
+  assertEquals((await agent.run("t")).output, "ok");
+  assertEquals(delays, [3000, 6000]);
+  for (const _ of ["a wait of 16 days", "a used-up quota"]) {
+    assertEquals((await agent.run("u")).failure?.code, "rate_limit");
+  }
+  assertEquals(delays.length, 2);
+  server.assertDone();
 });
 
 test("an abort ends the wait", { case: "B47" }, async () => {
