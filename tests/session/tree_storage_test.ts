@@ -178,7 +178,10 @@ test("a journal that was replaced is read anew", async () => {
   await assertRejects(() => storage.load(s), JournalReplacedError);
 });
 
-test("the checkpoint of a long journal is where a new program begins", async () => {
+// A checkpoint in the journal takes the place of a file beside it.
+test("the checkpoint of a long journal is where a new program begins", {
+  case: "SE-K-10",
+}, async () => {
   const { journal, storage } = openStorage({ checkpointEvery: 30 });
   for (let number = 0; number < 40; number++) {
     await recordRun(storage, `r${number}`);
