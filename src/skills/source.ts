@@ -152,7 +152,8 @@ export function manifestSkillSource(manifest: SkillManifest): SkillSource {
   };
 }
 
-function listDirectories(paths: readonly string[]): SkillRef[] {
+/** The directories that hold a `SKILL.md`, out of the paths of all files. */
+export function listDirectories(paths: readonly string[]): SkillRef[] {
   const directories = new Map<string, string[]>();
   for (const path of paths) {
     const slash = requireSkillPath(path).indexOf("/");

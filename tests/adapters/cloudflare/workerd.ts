@@ -1,0 +1,42 @@
+import { type Program, startProgram } from "../../faults/processes.ts";
+
+/** A Worker of the tests that runs in a workerd of its own. */
+export interface RunningWorker {
+  /** Sends a request, the path without a slash at its beginning. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Ends it as an operator would. */
+  stop(): Promise<void>;
+  /** Kills workerd, which then has no time for anything. */
+  kill(): Promise<void>;
+}
+
+/** Starts a Worker. @param directory Where it keeps what it keeps. */
+export async function startWorker(
+  file: string,
+  directory: string,
+): Promise<RunningWorker> {
+  const program = startProgram(
+    "tests/adapters/cloudflare/workerd_program.ts",
+    `tests/adapters/cloudflare/${file}`,
+    directory,
+  );
+  const { url, processId } = JSON.parse(await firstLine(program));
+  const stop = async () => {
+    program.send("stop");
+    await program.done;
+  };
+  return {
+    fetch: (path, init) => fetch(url + path, init),
+    stop,
+    async kill() {
+      Deno.kill(processId, "SIGKILL");
+      await stop();
+    },
+  };
+}
+
+async function firstLine(program: Program): Promise<string> {
+  const line = await program.line();
+  if (line === null) await program.done;
+  return line!;
+}

@@ -1,0 +1,9 @@
+/** The part of `cloudflare:workers` that the tests use. */
+export abstract class DurableObject<Env = unknown> {
+  protected ctx: import("../../../adapters/cloudflare/mod.ts").ObjectState;
+  protected env: Env;
+  constructor(
+    ctx: import("../../../adapters/cloudflare/mod.ts").ObjectState,
+    env: Env,
+  );
+}
