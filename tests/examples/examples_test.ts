@@ -56,6 +56,43 @@ test("the custom tool is called before the answer", hosts, async () => {
   ]);
 });
 
+test("a hook stops a run, which goes on afterwards", hosts, async () => {
+  assertEquals(await outputOf("03_behavior_hook"), [
+    "paid 180 euros for invoice A-17",
+    "paid 440 euros for invoice A-18",
+    "behavior_stop after turn 2: 620 euros are paid; may I go on?",
+    "go on, up to 1000 euros",
+    "paid 95 euros for invoice A-19",
+    "All three invoices are paid.",
+  ]);
+});
+
+test("control from outside says what became of it", hosts, async () => {
+  assertEquals(await outputOf("09_runtime_control"), [
+    "steering: agent_idle",
+    "steering: accepted, follow-up: accepted",
+    "> By train it takes 8 h 12 min.",
+    "steering: applied in turn 1",
+    "> The way back takes as long.",
+    "abort: true",
+    "steering: run_closing",
+    "cancelled: there is no ship",
+    "abort: false",
+  ]);
+});
+
+test(
+  "a spent budget ends a run, which goes on with a fresh one",
+  hosts,
+  async () => {
+    assertEquals(await outputOf("13_usage_budget"), [
+      "token_budget_exceeded after 2 turn(s): 350 tokens in 2 request(s), 0 of them from the cache",
+      "text_response after 2 turn(s): 542 tokens in 2 request(s), 180 of them from the cache",
+      "A ship leaves, is lost and found again.",
+    ]);
+  },
+);
+
 test("a skill is asked for by name", hosts, async () => {
   assertEquals(await outputOf("06_skill"), [
     "(unusual: The name is not made of lower-case letters, digits and single hyphens)",
@@ -233,6 +270,36 @@ test("a sub-agent works and is accounted for on its own", hosts, async () => {
     "researcher: completed, 2 turns, 223 tokens",
     "The Eiffel Tower rises 330 metres above Paris.",
     "editor: 294 tokens of its own",
+  ]);
+});
+
+test("a traced run is printed as a tree of its spans", hosts, async () => {
+  const [answer, ...tree] = await outputOf("23_traced_run");
+  assertEquals(answer, "Lyon lies where the Saône meets the Rhône.");
+  assertEquals(tree.map((line) => line.replace(/\(\d+ ms/, "(")), [
+    "invoke_agent author (, 220 + 32 tokens)",
+    "  chat scripted (, 90 + 20 tokens)",
+    "  execute_tool geographer ()",
+    "    invoke_agent geographer (, 165 + 24 tokens)",
+    "      chat scripted (, 70 + 15 tokens)",
+    "      execute_tool atlas ()",
+    "      chat scripted (, 95 + 9 tokens)",
+    "  chat scripted (, 130 + 12 tokens)",
+  ]);
+});
+
+test("an agent is served to a front end and to another agent", hosts, async () => {
+  assertEquals(await outputOf("24_served_agent"), [
+    "sse agent_started",
+    "sse turn_started",
+    "sse assistant_text_delta: Guten ",
+    "sse assistant_text_delta: Morgen.",
+    "sse message_completed",
+    "sse turn_completed",
+    "sse agent_finished",
+    "sse result",
+    "a2a translator: Gute Nacht.",
+    "In German one says: Gute Nacht.",
   ]);
 });
 
