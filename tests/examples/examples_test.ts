@@ -288,20 +288,24 @@ test("a traced run is printed as a tree of its spans", hosts, async () => {
   ]);
 });
 
-test("an agent is served to a front end and to another agent", hosts, async () => {
-  assertEquals(await outputOf("24_served_agent"), [
-    "sse agent_started",
-    "sse turn_started",
-    "sse assistant_text_delta: Guten ",
-    "sse assistant_text_delta: Morgen.",
-    "sse message_completed",
-    "sse turn_completed",
-    "sse agent_finished",
-    "sse result",
-    "a2a translator: Gute Nacht.",
-    "In German one says: Gute Nacht.",
-  ]);
-});
+test(
+  "an agent is served to a front end and to another agent",
+  hosts,
+  async () => {
+    assertEquals(await outputOf("24_served_agent"), [
+      "sse agent_started",
+      "sse turn_started",
+      "sse assistant_text_delta: Guten ",
+      "sse assistant_text_delta: Morgen.",
+      "sse message_completed",
+      "sse turn_completed",
+      "sse agent_finished",
+      "sse result",
+      "a2a translator: Gute Nacht.",
+      "In German one says: Gute Nacht.",
+    ]);
+  },
+);
 
 test("every example runs offline and without a word of complaint", {
   runtimes: ["deno"],
