@@ -33,6 +33,16 @@ export type {
   FileLockKind,
   FileLocks,
 } from "../../src/session/file_lock.ts";
+export { loadMcpConfig } from "../node/mcp_config.ts";
+export type {
+  McpConfig,
+  McpCustomServer,
+  McpRemoteServer,
+  McpServer,
+  McpServerSettings,
+  McpStdioServer,
+} from "../../src/mcp/config.ts";
+export type { McpOAuthProvider, McpTransport } from "../../src/mcp/protocol.ts";
 export { bundleSkills, fsSkillSource } from "../node/skill_directory.ts";
 export type { BundleSkillsOptions } from "../../src/skills/bundle.ts";
 export type {

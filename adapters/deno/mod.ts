@@ -32,6 +32,16 @@ export type {
   FileLockKind,
   FileLocks,
 } from "../../src/session/file_lock.ts";
+export { loadMcpConfig } from "./mcp_config.ts";
+export type {
+  McpConfig,
+  McpCustomServer,
+  McpRemoteServer,
+  McpServer,
+  McpServerSettings,
+  McpStdioServer,
+} from "../../src/mcp/config.ts";
+export type { McpOAuthProvider, McpTransport } from "../../src/mcp/protocol.ts";
 export { bundleSkills, fsSkillSource } from "./skill_directory.ts";
 export type { BundleSkillsOptions } from "../../src/skills/bundle.ts";
 export type {

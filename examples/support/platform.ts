@@ -7,7 +7,7 @@
 
 type Adapter = Pick<
   typeof import("@ejagent/core/node"),
-  "environment" | "JsonlSessionStorage" | "serve"
+  "environment" | "JsonlSessionStorage" | "loadMcpConfig" | "serve"
 >;
 
 /** The environment and a server, whatever the runtime. */

@@ -5,6 +5,7 @@ const examples: Readonly<Record<string, () => Promise<unknown>>> = {
   "01_stateful_chat": () => import("../../examples/01_stateful_chat.ts"),
   "02_custom_tool": () => import("../../examples/02_custom_tool.ts"),
   "03_behavior_hook": () => import("../../examples/03_behavior_hook.ts"),
+  "04_mcp_tools": () => import("../../examples/04_mcp_tools.ts"),
   "05_parallel_lookup": () => import("../../examples/05_parallel_lookup.ts"),
   "06_skill": () => import("../../examples/06_skill.ts"),
   "07_event_observers": () => import("../../examples/07_event_observers.ts"),

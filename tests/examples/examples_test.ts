@@ -93,6 +93,17 @@ test(
   },
 );
 
+test("an MCP server reads files", hosts, async () => {
+  assertEquals(await outputOf("04_mcp_tools"), [
+    "14 tools, 10 of them only read",
+    "files__list_directory:",
+    '{"content":"[FILE] SKILL.md\\n[DIR] examples\\n[DIR] references\\n[FILE] template.md"}',
+    "files__read_text_file:",
+    '{"content":"## VERSION (DATE)"}',
+    "The template begins with the version and the date of the release.",
+  ]);
+});
+
 test("a skill is asked for by name", hosts, async () => {
   assertEquals(await outputOf("06_skill"), [
     "(unusual: The name is not made of lower-case letters, digits and single hyphens)",
