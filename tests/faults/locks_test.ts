@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
-import type { FileLock } from "../../src/session/file_lock.ts";
+import { randomIds, systemClock } from "../../src/base/ports.ts";
+import { type FileLock, withFileLock } from "../../src/session/file_lock.ts";
 import { assertEquals } from "../support/assert.ts";
 import { runtime, runtimesWith } from "../support/runtime.ts";
 import { test } from "../support/suite.ts";
@@ -49,7 +50,7 @@ for (const name of runtime === "workerd" ? [] : locksHere) {
       const lock = await locks.open(path);
       assertEquals(await lock.tryLock(), false);
       await holder.kill(processId);
-      await lockSoon(lock);
+      await lockSoon(lock, path);
       await lock.close();
       await locks.close?.();
     }));
@@ -61,13 +62,14 @@ async function heldBy(holder: Program): Promise<number> {
   return Number(line!.replace("held ", ""));
 }
 
-/** A helper process needs a moment to notice the death of its parent. */
-async function lockSoon(lock: FileLock): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
-    if (await lock.tryLock()) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error("The lock of a dead process was not free within a second");
+/** Waits as an append would: a helper process needs a moment to notice the death of its parent. */
+async function lockSoon(lock: FileLock, path: string): Promise<void> {
+  const wait = { path, timeoutMs: 5000, signal: undefined };
+  await withFileLock(
+    lock,
+    { ...wait, clock: systemClock, ids: randomIds },
+    () => {},
+  );
 }
 
 test("processes that count under the lock lose nothing", {
