@@ -25,9 +25,9 @@ export interface TurnContext {
  */
 export async function buildTurnContext(run: ActiveRun): Promise<TurnContext> {
   for (;;) {
+    run.phase = "context";
     await applySteering(run);
     run.cancellation.throwIfAborted();
-    run.phase = "context";
     const context = buildContext(run);
     const preparation = await evaluatePressure(run, context);
     run.cancellation.throwIfAborted();

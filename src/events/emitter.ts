@@ -52,6 +52,7 @@ export class EventEmitter {
   readonly #listeners: readonly Listener[];
   #sequence = 0;
   #delivering: Promise<void> | undefined;
+  #calling = false;
   #failure: unknown;
   #failed = false;
 
@@ -77,6 +78,8 @@ export class EventEmitter {
 
   /** Delivers one event to everyone. @returns A promise only if there is something to wait for. */
   emit(payload: AgentEventPayload): Promise<void> | undefined {
+    // An event that a sink causes while it is called must not overtake its own.
+    if (this.#calling) return Promise.resolve().then(() => this.emit(payload));
     if (this.#delivering !== undefined) {
       return this.#occupy(this.#delivering.then(() => this.#emitNow(payload)));
     }
@@ -154,6 +157,7 @@ export class EventEmitter {
 
   #call(listener: Listener, event: AgentEvent): Promise<void> | undefined {
     if (listener.detached) return undefined;
+    this.#calling = true;
     try {
       const pending = listener.sink.emit(event);
       return isPromiseLike(pending)
@@ -162,6 +166,8 @@ export class EventEmitter {
     } catch (error) {
       this.#fail(listener, event, error);
       return undefined;
+    } finally {
+      this.#calling = false;
     }
   }
 

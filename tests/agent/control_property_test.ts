@@ -21,13 +21,37 @@ const seed = 20_261_130;
 test("whatever the caller does, every promise of control holds", {
   timeoutMs: isLong ? 3_600_000 : 120_000,
 }, async () => {
-  await fc.assert(fc.asyncProperty(plans, play), {
-    seed,
-    numRuns: isLong ? 10_000 : 300,
-  });
+  await fc.assert(
+    fc.asyncProperty(plans, async (plan) => void await play(plan)),
+    {
+      seed,
+      numRuns: isLong ? 10_000 : 300,
+    },
+  );
 });
 
-async function play(plan: Plan): Promise<void> {
+test("a sink that fails changes nothing that happens", {
+  timeoutMs: 120_000,
+}, async () => {
+  const traceWith = async (plan: Plan): Promise<string> => {
+    const world = await play(plan);
+    return `${world.sink.trace()} ${world.agent.messages.length}`;
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      plans,
+      fc.integer({ min: 1, max: 10 }),
+      async (plan, at) =>
+        assertEquals(
+          await traceWith({ ...plan, failingAt: at }),
+          await traceWith({ ...plan, failingAt: null }),
+        ),
+    ),
+    { seed, numRuns: isLong ? 1000 : 40 },
+  );
+});
+
+async function play(plan: Plan): Promise<ControlWorld> {
   const world = new ControlWorld(plan);
   for (const step of plan.steps) await world.take(step);
   assert(await world.drain(), `everything settles: ${pendingOf(world)}`);
@@ -44,6 +68,7 @@ async function play(plan: Plan): Promise<void> {
   if (!plan.layered) assertAborts(world);
   assertStreams(world);
   assertNothingLeft(world);
+  return world;
 }
 
 function pendingOf({ asked }: ControlWorld): string {
