@@ -4,9 +4,16 @@ import {
   assistantMessage,
   defineTool,
   SessionHistoryProvider,
+  toAgentMessage,
+  userMessage,
 } from "@ejagent/core";
 
-export const toNative = (messages) => messages;
+export const toNative = (messages) =>
+  messages.map(({ role, content }) =>
+    role === "user"
+      ? userMessage(content)
+      : toAgentMessage(assistantMessage(content))
+  );
 
 let openStorage;
 
@@ -90,23 +97,36 @@ function nativeTool(tool) {
   return native;
 }
 
-/** The in-process model: the script's answers as an adapter's events. */
+/** The in-process model: the script's answers as the events of an adapter. */
 function scriptModel(script) {
   return {
     complete() {
       throw new Error("The script is only streamed");
     },
-    async *stream() {
+    stream() {
       const { text, calls } = script.next();
-      for (const delta of text) yield { kind: "text_delta", delta };
-      yield {
-        kind: "completed",
-        message: assistantMessage(
-          text.join(""),
-          calls.map(({ id, name, args }) => ({ id, name, arguments: args })),
-        ),
-        finishReason: calls.length > 0 ? "tool_calls" : "stop",
+      let count = 0;
+      const events = {
+        next() {
+          const value = count < text.length
+            ? { kind: "text_delta", delta: text[count++] }
+            : completed(text, calls);
+          return Promise.resolve({ value, done: false });
+        },
+        [Symbol.asyncIterator]: () => events,
       };
+      return events;
     },
+  };
+}
+
+function completed(text, calls) {
+  return {
+    kind: "completed",
+    message: assistantMessage(
+      text.join(""),
+      calls.map(({ id, name, args }) => ({ id, name, arguments: args })),
+    ),
+    finishReason: calls.length > 0 ? "tool_calls" : "stop",
   };
 }
