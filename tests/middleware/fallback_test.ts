@@ -1,6 +1,7 @@
 import { ContextOverflowError, type ModelAdapter } from "../../mod.ts";
 import { fallbackModel } from "../../src/middleware/mod.ts";
 import {
+  block,
   deltas,
   fail,
   ScriptedModel,
@@ -72,6 +73,20 @@ test("a program can decide by itself when to change over", async () => {
   });
   assertEquals((await agent.run("t")).output, "reserve");
   assertEquals((await agent.run("u")).error, "Busy");
+});
+
+test("an abort is no failure of the provider", async () => {
+  const reserve = new ScriptedModel([]);
+  const waiting = block(fail(busy()), { ignoreAbort: true });
+  const { agent } = agentWith([waiting], {
+    middleware: [fallbackModel(reserve)],
+  });
+  const running = agent.run("t");
+  await waiting.entered;
+  agent.abort("enough");
+  waiting.release();
+  assertEquals((await running).stopReason, "external_abort");
+  assertEquals(reserve.requests.length, 0);
 });
 
 test("the other model lives as long as the agent", async () => {

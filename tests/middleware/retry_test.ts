@@ -15,6 +15,7 @@ import {
   type RetryModelOptions,
 } from "../../src/middleware/mod.ts";
 import {
+  block,
   deltas,
   fail,
   ManualClock,
@@ -155,6 +156,17 @@ test("an abort ends the wait", { case: "B47" }, async () => {
   const { stopReason, error } = await running;
   assertEquals([stopReason, error], ["external_abort", "enough"]);
   assertEquals([model.requests.length, clock.pending], [1, 0]);
+});
+
+test("a failure under an abort is no reason for a retry", async () => {
+  const waiting = block(fail(busy()), { ignoreAbort: true });
+  const { agent, retries } = retrying([waiting]);
+  const running = agent.run("t");
+  await waiting.entered;
+  agent.abort("enough");
+  waiting.release();
+  assertEquals((await running).stopReason, "external_abort");
+  assertEquals(retries.length, 0);
 });
 
 test("an answer that broke off in sight is not tried again", async () => {
