@@ -1,4 +1,11 @@
-import { type Attributes, metrics, SpanKind, trace } from "@opentelemetry/api";
+import {
+  type Attributes,
+  type Meter,
+  metrics,
+  SpanKind,
+  trace,
+  type Tracer,
+} from "@opentelemetry/api";
 import { type Clock, consoleLogger, systemClock } from "../base/ports.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
@@ -220,7 +227,7 @@ class Telemetry implements Middleware {
   #open(start: SpanStart & { readonly run?: OpenRun | undefined }): OpenSpan {
     // Looked up late: programs may register their providers after making the agent.
     this.#spans ??= {
-      tracer: this.#options.tracer ??
+      tracer: this.#options.tracer as Tracer | undefined ??
         trace.getTracer(INSTRUMENTATION.name, INSTRUMENTATION.version),
       clock: this.#clock,
       guard: this.#guard,
@@ -241,7 +248,7 @@ class Telemetry implements Middleware {
   get #meter(): Measurements {
     return this.#measurements ??= new Measurements(
       () =>
-        this.#options.meter ??
+        this.#options.meter as Meter | undefined ??
           metrics.getMeter(INSTRUMENTATION.name, INSTRUMENTATION.version),
       this.#guard,
     );

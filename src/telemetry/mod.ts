@@ -22,5 +22,10 @@
  */
 export type { ContentKind } from "./content.ts";
 export { telemetry } from "./middleware.ts";
-export type { TelemetryOptions } from "./options.ts";
+export type {
+  HistogramMeter,
+  SpanAttributes,
+  SpanTracer,
+  TelemetryOptions,
+} from "./options.ts";
 export { traceHeaders } from "./trace_headers.ts";

@@ -1,13 +1,33 @@
-import type { Attributes, Meter, Tracer } from "@opentelemetry/api";
 import type { Clock, Logger } from "../base/ports.ts";
 import type { ContentKind } from "./content.ts";
+
+/**
+ * A `Tracer` of OpenTelemetry.
+ *
+ * Only its shape is asked for, so that programs may bring another copy of the API.
+ */
+export interface SpanTracer {
+  /** Starts a span. */
+  startSpan(name: string, options?: object, context?: object): object;
+}
+
+/** A `Meter` of OpenTelemetry, likewise. */
+export interface HistogramMeter {
+  /** Creates a histogram. */
+  createHistogram(name: string, options?: object): object;
+}
+
+/** What is written into spans, by the names of attributes. */
+export type SpanAttributes = Readonly<
+  Record<string, string | number | boolean | string[] | number[] | boolean[]>
+>;
 
 /** What telemetry takes from outside. */
 export interface TelemetryOptions {
   /** Where spans go. @default the global tracer provider's, looked up in the first run */
-  readonly tracer?: Tracer;
+  readonly tracer?: SpanTracer;
   /** Where measurements go. @default the global meter provider's, looked up in the first run */
-  readonly meter?: Meter;
+  readonly meter?: HistogramMeter;
   /**
    * Writes what was said into the spans: messages, instructions, tool
    * definitions, arguments, results. @default {false}
@@ -18,7 +38,7 @@ export interface TelemetryOptions {
   /** Records errors as events of the spans; their messages may carry content. @default {false} */
   readonly recordExceptions?: boolean;
   /** Written into every span. */
-  readonly attributes?: Attributes;
+  readonly attributes?: SpanAttributes;
   /** Gives the times. @default {systemClock} */
   readonly clock?: Clock;
   /** Told once if the tracer, the meter or `redact` throws. @default {consoleLogger} */

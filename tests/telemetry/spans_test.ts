@@ -497,7 +497,7 @@ test("a tracer that throws leaves the run alone and is told about once", {
     throw new Error("no tracer");
   };
   const one = recorder({
-    tracer: { startSpan: broken, startActiveSpan: broken },
+    tracer: { startSpan: broken },
   });
   const script = [echoCall, text("done")];
   const bare = await agentOf(script).run("t");
