@@ -4,7 +4,11 @@ import type { Clock, Logger } from "../base/ports.ts";
 import type { McpServer } from "./config.ts";
 import type { ReportDiagnostic } from "./diagnostic.ts";
 import { McpServerError } from "./errors.ts";
-import { httpStatusOf, serverFailure, wantsAuthorization } from "./failure.ts";
+import {
+  isUnknownSession,
+  serverFailure,
+  wantsAuthorization,
+} from "./failure.ts";
 import type { McpHooks } from "./hooks.ts";
 import type { McpClientInfo, McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
@@ -133,7 +137,7 @@ export class McpConnection {
       return await session.callTool(call);
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
-      if (httpStatusOf(error) !== 404 || !session.isKeptByServer) {
+      if (!session.isKeptByServer || !isUnknownSession(error)) {
         throw serverFailure(error, this.name);
       }
       // Somebody else may have replaced the session by now.

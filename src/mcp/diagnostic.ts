@@ -42,6 +42,11 @@ export class McpDiagnostics {
     return [...this.#all.values()];
   }
 
+  /** Forgets everything. */
+  clear(): void {
+    this.#all.clear();
+  }
+
   /** Takes one, unless it is known already. */
   readonly report: ReportDiagnostic = (diagnostic) => {
     const { kind, server, toolName, message } = diagnostic;

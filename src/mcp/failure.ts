@@ -24,8 +24,16 @@ export function wantsAuthorization(error: unknown): boolean {
   return error instanceof UnauthorizedError || httpStatusOf(error) === 401;
 }
 
+/** True if the server refused a request because it has no such session. */
+export function isUnknownSession(error: unknown): boolean {
+  const status = httpStatusOf(error);
+  // The protocol says 404; servers after the SDK's own example say 400 and why.
+  return status === 404 ||
+    status === 400 && /session id/i.test((error as Error).message);
+}
+
 /** The status of the HTTP response that an error of a transport speaks of. */
-export function httpStatusOf(error: unknown): number | undefined {
+function httpStatusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || error instanceof McpError) return undefined;
   const { code, httpStatus } = error as { code?: unknown; httpStatus?: number };
   if (httpStatus !== undefined) return httpStatus;

@@ -15,12 +15,9 @@ import type { McpServerInput } from "./config.ts";
 import type { McpServerStatus } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { McpToolError } from "./errors.ts";
-import {
-  type McpConnectionOptions,
-  type McpManager,
-  McpServerManager,
-} from "./manager.ts";
+import { type McpManager, McpServerManager } from "./manager.ts";
 import { exposedPrefix } from "./names.ts";
+import type { McpConnectionOptions } from "./options.ts";
 import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
 import { convertMcpResult, type ConvertMcpResultOptions } from "./result.ts";
 
@@ -59,6 +56,9 @@ interface Entry {
  * Servers are connected when the agent starts up; those that fail are reported and
  * left out. Tools that servers add or take away take effect at the next turn. The
  * result as the server sent it is in `outcome.meta.mcp`.
+ *
+ * In a Worker, connections belong to the request that made them: make a handler for
+ * each request.
  *
  * @example Tools of a server behind an address
  * ```ts ignore
@@ -151,6 +151,17 @@ export class McpToolHandler extends BaseHandler {
   }
 
   /**
+   * Connects to a server anew, also if it had failed before; its tools take effect at
+   * the next turn.
+   *
+   * @throws {RangeError} As a rejection: there is no server of this name.
+   * @throws {McpServerError} As a rejection: it did not work.
+   */
+  async reconnect(server: string): Promise<void> {
+    await this.#manager.reconnect?.(server);
+  }
+
+  /**
    * Connects to the servers and lists their tools.
    *
    * @throws {McpServerError} A required server failed.
@@ -158,6 +169,7 @@ export class McpToolHandler extends BaseHandler {
    */
   override async startup(): Promise<void> {
     if (this.#unwatch !== undefined) return;
+    this.#diagnostics.clear();
     await this.#manager.startup();
     try {
       this.#adopt(await this.#manager.listTools());
@@ -210,19 +222,14 @@ export class McpToolHandler extends BaseHandler {
   #adopt(tools: readonly McpTool[]): void {
     const entries = new Map<string, Entry>();
     for (const tool of tools) {
-      const entry = this.#keptEntry(tool) ?? this.#newEntry(tool);
+      const entry = this.#entryOf(tool);
       if (entry !== undefined) entries.set(tool.name, entry);
     }
     this.#entries = entries;
     this.#definitions = [...entries.values()].map((entry) => entry.definition);
   }
 
-  #keptEntry(tool: McpTool): Entry | undefined {
-    const known = this.#entries.get(tool.name);
-    return known?.tool === tool ? known : undefined;
-  }
-
-  #newEntry(tool: McpTool): Entry | undefined {
+  #entryOf(tool: McpTool): Entry | undefined {
     const { name, description, inputSchema } = tool;
     try {
       const definition = new ToolDefinition({

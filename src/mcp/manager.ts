@@ -1,27 +1,14 @@
-import { canonicalJson } from "../base/json.ts";
-import {
-  type Clock,
-  consoleLogger,
-  type Logger,
-  systemClock,
-} from "../base/ports.ts";
+import { consoleLogger, systemClock } from "../base/ports.ts";
 import { requireMethods, requireNumber } from "../base/require.ts";
 import { UnknownToolError } from "../tools/errors.ts";
-import { type McpServerInput, parseMcpConfig } from "./config.ts";
+import { parseMcpConfig } from "./config.ts";
 import { McpConnection, type McpServerStatus } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { McpServerError } from "./errors.ts";
-import type { McpHooks } from "./hooks.ts";
-import { exposedToolNames } from "./names.ts";
 import { unlessAborted } from "./pending.ts";
-import type {
-  McpClientInfo,
-  McpProgress,
-  McpTool,
-  McpToolResult,
-} from "./protocol.ts";
-import type { McpHttpOptions, McpTransportFactory } from "./transport.ts";
-import type { McpVariables } from "./variables.ts";
+import type { McpServerManagerOptions } from "./options.ts";
+import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
+import { type Route, type Routes, routesOf, toolChanges } from "./routes.ts";
 
 /** What a call is made with. */
 export interface McpCallOptions {
@@ -58,61 +45,12 @@ export interface McpManager {
   serverInstructions?(server: string): string | undefined;
   /** Takes the code that the user brought back from the authorization server. */
   finishAuth?(server: string, code: string): Promise<void>;
+  /** Connects to a server anew. */
+  reconnect?(server: string): Promise<void>;
   /** What somebody should know. */
   readonly diagnostics?: readonly McpDiagnostic[];
   /** Names of the servers, in order. */
   readonly serverNames?: readonly string[];
-}
-
-/** How the tools of a server changed, by the names that the model sees. */
-export interface McpToolChanges {
-  /** Tools that are new. */
-  readonly added: readonly string[];
-  /** Tools that are gone. */
-  readonly removed: readonly string[];
-  /** Tools that are described in another way. */
-  readonly changed: readonly string[];
-}
-
-/** How servers are connected and talked to. */
-export interface McpConnectionOptions extends McpHooks {
-  /** Values for `${NAME}` in configurations; without them nothing is expanded. */
-  readonly env?: McpVariables;
-  /** Starts child processes: `stdioTransport` of `@ejagent/core/mcp-stdio`. */
-  readonly stdio?: McpTransportFactory;
-  /** How remote servers are talked to. */
-  readonly http?: McpHttpOptions;
-  /** How the client introduces itself. @default {{ name: "ejagent", version: "1" }} */
-  readonly clientInfo?: McpClientInfo;
-  /** Milliseconds that connecting to a server and listing its tools may take. @default {30000} */
-  readonly connectTimeoutMs?: number;
-  /** Milliseconds that a call may take without progress. @default {60000} */
-  readonly timeoutMs?: number;
-  /** Whether progress starts the time of a call anew. @default {true} */
-  readonly resetTimeoutOnProgress?: boolean;
-  /** Milliseconds that a call may take in all; no bound if omitted. */
-  readonly maxTotalTimeoutMs?: number;
-  /** Told when a server has other tools than before. */
-  readonly onToolsChanged?: (server: string, changes: McpToolChanges) => void;
-  /** Told of everything that is wrong with servers and tools. */
-  readonly onDiagnostic?: (diagnostic: McpDiagnostic) => void;
-  /** Warned once of each thing that is wrong. @default {consoleLogger} */
-  readonly logger?: Logger;
-  /** Drives the waits, except those for answers. @default {systemClock} */
-  readonly clock?: Clock;
-}
-
-/** What an {@linkcode McpServerManager} is made from: either `config` or `servers`. */
-export interface McpServerManagerOptions extends McpConnectionOptions {
-  /** A configuration, see {@linkcode parseMcpConfig}. */
-  readonly config?: unknown;
-  /** Servers by name. */
-  readonly servers?: Readonly<Record<string, McpServerInput>>;
-}
-
-interface Route {
-  readonly connection: McpConnection;
-  readonly tool: McpTool;
 }
 
 /**
@@ -122,10 +60,12 @@ interface Route {
  */
 export class McpServerManager implements McpManager {
   readonly #options: McpServerManagerOptions;
+  readonly #timeoutMs: number;
+  readonly #maxTotalTimeoutMs: number | null;
   readonly #connections: readonly McpConnection[];
   readonly #diagnostics: McpDiagnostics;
   readonly #watchers = new Set<(tools: readonly McpTool[]) => void>();
-  #routes: ReadonlyMap<string, Route> = new Map();
+  #routes: Routes = new Map();
   #started = false;
 
   /**
@@ -134,23 +74,24 @@ export class McpServerManager implements McpManager {
    * @throws {TypeError} There is neither or both of `config` and `servers`, or one is wrong.
    */
   constructor(options: McpServerManagerOptions) {
-    const { config, servers, logger = consoleLogger } = options;
+    const { config, servers, logger = consoleLogger, maxTotalTimeoutMs } =
+      options;
     if ((config === undefined) === (servers === undefined)) {
       throw new TypeError("McpServerManager needs either config or servers");
     }
     requireMethods("logger", logger, ["warn"]);
-    const connectTimeoutMs = requireNumber(
-      "connectTimeoutMs",
-      options.connectTimeoutMs ?? 30_000,
-      1,
-    );
-    requireNumber("timeoutMs", options.timeoutMs ?? 1, 1);
-    requireNumber("maxTotalTimeoutMs", options.maxTotalTimeoutMs ?? 1, 1);
     this.#options = options;
+    this.#timeoutMs = requireMs("timeoutMs", options.timeoutMs ?? 60_000);
+    this.#maxTotalTimeoutMs = maxTotalTimeoutMs === undefined
+      ? null
+      : requireMs("maxTotalTimeoutMs", maxTotalTimeoutMs);
     this.#diagnostics = new McpDiagnostics(logger, options.onDiagnostic);
     const { mcpServers } = parseMcpConfig(config ?? { mcpServers: servers });
     const shared = {
-      connectTimeoutMs,
+      connectTimeoutMs: requireMs(
+        "connectTimeoutMs",
+        options.connectTimeoutMs ?? 30_000,
+      ),
       clientInfo: options.clientInfo ?? { name: "ejagent", version: "1" },
       hooks: options,
       variables: options.env,
@@ -193,16 +134,18 @@ export class McpServerManager implements McpManager {
    */
   async startup(): Promise<void> {
     if (this.#started) return;
-    this.#started = true;
+    this.#diagnostics.clear();
     const failures = await Promise.all(
       this.#connections
         .filter(({ server }) => !server.disabled)
         .map((connection) => this.#connect(connection)),
     );
     const fatal = failures.find((failure) => failure !== undefined);
-    if (fatal === undefined) return;
-    await this.shutdown();
-    throw fatal;
+    if (fatal !== undefined) {
+      await this.shutdown();
+      throw fatal;
+    }
+    this.#started = true;
   }
 
   /** Closes all connections, last first, and forgets the tools. */
@@ -256,11 +199,17 @@ export class McpServerManager implements McpManager {
    * @throws {McpServerError} As a rejection: it did not work.
    */
   async finishAuth(server: string, code: string): Promise<void> {
-    const connection = this.#find(server);
-    if (connection === undefined) {
-      throw new RangeError(`There is no MCP server "${server}"`);
-    }
-    await connection.finishAuth(code);
+    await this.#require(server).finishAuth(code);
+  }
+
+  /**
+   * Connects to a server anew, also if it had failed before, and lists its tools.
+   *
+   * @throws {RangeError} As a rejection: there is no server of this name.
+   * @throws {McpServerError} As a rejection: it did not work.
+   */
+  async reconnect(server: string): Promise<void> {
+    await this.#require(server).open();
   }
 
   async #call(
@@ -272,13 +221,12 @@ export class McpServerManager implements McpManager {
     await unlessAborted(signal, connection.ensureOpen());
     // Connecting again lists the tools again, and this one may be gone.
     const { tool } = this.#requireRoute(name);
-    const { timeoutMs = 60_000, resetTimeoutOnProgress = true } = this.#options;
     return await connection.callTool({
       toolName: tool.toolName!,
       arguments: args,
-      timeoutMs: connection.server.timeoutMs ?? timeoutMs,
-      resetTimeoutOnProgress,
-      maxTotalTimeoutMs: this.#options.maxTotalTimeoutMs ?? null,
+      timeoutMs: connection.server.timeoutMs ?? this.#timeoutMs,
+      resetTimeoutOnProgress: this.#options.resetTimeoutOnProgress ?? true,
+      maxTotalTimeoutMs: this.#maxTotalTimeoutMs,
       signal,
       onProgress: progress,
     });
@@ -303,44 +251,23 @@ export class McpServerManager implements McpManager {
 
   #publish(source?: McpConnection): void {
     const before = this.#routes;
-    this.#routes = this.#routesNow();
+    this.#routes = routesOf(this.#connections, this.#diagnostics.report);
     const tools = this.listTools();
     for (const watcher of this.#watchers) watcher(tools);
     if (source === undefined || !this.#started) return;
-    const changes = changesBetween(before, this.#routes, source);
-    if (changes !== undefined) {
-      this.#options.onToolsChanged?.(source.name, changes);
-    }
-  }
-
-  #routesNow(): ReadonlyMap<string, Route> {
-    const all = this.#connections.flatMap((connection) =>
-      connection.tools.map((tool) => ({ connection, tool }))
-    );
-    const names = exposedToolNames(all.map(({ connection, tool }) => ({
-      server: connection.name,
-      tool: tool.name,
-    })));
-    const routes = new Map<string, Route>();
-    all.forEach(({ connection, tool }, index) => {
-      const name = names[index]!;
-      if (!routes.has(name)) {
-        const exposed = Object.freeze({ ...tool, name });
-        routes.set(name, { connection, tool: exposed });
-        return;
-      }
-      this.#diagnostics.report({
-        kind: "tool_left_out",
-        server: connection.name,
-        toolName: tool.name,
-        message: `Another server has the tool ${name}`,
-      });
-    });
-    return routes;
+    const changes = toolChanges(before, this.#routes, source);
+    if (changes === undefined) return;
+    this.#options.onToolsChanged?.(source.name, changes);
   }
 
   #find(server: string): McpConnection | undefined {
     return this.#connections.find(({ name }) => name === server);
+  }
+
+  #require(server: string): McpConnection {
+    const connection = this.#find(server);
+    if (connection !== undefined) return connection;
+    throw new RangeError(`There is no MCP server "${server}"`);
   }
 
   #requireRoute(name: string): Route {
@@ -350,27 +277,8 @@ export class McpServerManager implements McpManager {
   }
 }
 
-function changesBetween(
-  before: ReadonlyMap<string, Route>,
-  after: ReadonlyMap<string, Route>,
-  source: McpConnection,
-): McpToolChanges | undefined {
-  const of = (routes: ReadonlyMap<string, Route>) =>
-    [...routes].filter(([, { connection }]) => connection === source);
-  const added = of(after).filter(([name]) => !before.has(name));
-  const removed = of(before).filter(([name]) => !after.has(name));
-  const changed = of(after).filter(([name, { tool }]) => {
-    const old = before.get(name)?.tool;
-    return old !== undefined && canonicalJson(old) !== canonicalJson(tool);
-  });
-  const names = (routes: readonly (readonly [string, Route])[]) =>
-    routes.map(([name]) => name);
-  if (added.length + removed.length + changed.length === 0) return undefined;
-  return {
-    added: names(added),
-    removed: names(removed),
-    changed: names(changed),
-  };
+function requireMs(name: string, value: unknown): number {
+  return requireNumber(name, value, 1);
 }
 
 function ignore(): void {}

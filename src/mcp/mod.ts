@@ -45,13 +45,12 @@ export type {
   McpSampleResult,
 } from "./hooks.ts";
 export { McpServerManager } from "./manager.ts";
+export type { McpCallOptions, McpManager } from "./manager.ts";
 export type {
-  McpCallOptions,
   McpConnectionOptions,
-  McpManager,
   McpServerManagerOptions,
   McpToolChanges,
-} from "./manager.ts";
+} from "./options.ts";
 export type {
   McpClientInfo,
   McpContentBlock,

@@ -274,6 +274,25 @@ test(
   },
 );
 
+test("a server that says 400 to a forgotten session is understood", async () => {
+  const demo = new FakeServer();
+  const http = new FakeHttpServer(demo);
+  const handler = handlerOverHttp(http);
+  await handler.startup();
+  http.unknownSession = ["Bad Request: No valid session ID provided", 400];
+  http.forget();
+  assertEquals((await handler.dispatch("demo__lookup", {})).data, "done");
+
+  http.unknownSession = ["Bad Request: No such row", 400];
+  http.forget();
+  await assertRejects(
+    () => handler.dispatch("demo__lookup", {}),
+    McpServerError,
+    "MCP server demo answered HTTP 400",
+  );
+  await handler.shutdown();
+});
+
 test("a session over HTTP is ended on the server", async () => {
   const http = new FakeHttpServer(new FakeServer());
   const handler = handlerOverHttp(http, {

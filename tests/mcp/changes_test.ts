@@ -65,7 +65,7 @@ test("several announcements are one look at the list", async () => {
   const { handler, server } = await startedDemo({
     tools: [tool("kept"), tool("gone"), tool("other")],
   }, { clock, onToolsChanged: (...change) => told.push(change) });
-  told.length = 0;
+  assertEquals(told, []);
 
   const other = tool("other", { description: "new" });
   server.options.tools = [tool("kept"), other, tool("added")];

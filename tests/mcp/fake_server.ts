@@ -215,6 +215,8 @@ export class FakeHttpServer {
   beforeCall: (() => void) | undefined;
   /** The status that all requests are refused with. */
   refusal: number | null = null;
+  /** How requests of an unknown session are refused. */
+  unknownSession: readonly [text: string, status: number] = ["Gone", 404];
   readonly #sessions = new Set<string>();
   #nextSession = 1;
 
@@ -246,7 +248,8 @@ export class FakeHttpServer {
     const message: Message = JSON.parse(String(init.body));
     if (message.method === "tools/call") this.beforeCall?.();
     if (message.method !== "initialize" && !this.#sessions.has(session!)) {
-      return new Response("no such session", { status: 404 });
+      const [text, status] = this.unknownSession;
+      return new Response(text, { status });
     }
     if (message.id === undefined) return new Response(null, { status: 202 });
     return await this.#answer(message);
