@@ -26,10 +26,12 @@ export interface TurnContext {
 export async function buildTurnContext(run: ActiveRun): Promise<TurnContext> {
   for (;;) {
     run.phase = "context";
-    await applySteering(run);
+    if (run.steering.size > 0) await applySteering(run);
     run.cancellation.throwIfAborted();
     const context = buildContext(run);
-    const preparation = await evaluatePressure(run, context);
+    const preparation = run.compaction === null
+      ? null
+      : await evaluatePressure(run, context);
     run.cancellation.throwIfAborted();
     if (run.steering.size === 0) return { context, preparation };
   }

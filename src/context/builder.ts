@@ -124,11 +124,15 @@ export class AgentContextBuilder {
   }
 
   #additionsOf(parts: ContextParts): Additions {
-    return mapped({
-      front: [...parts.skillMessages ?? [], ...this.#instructionsOf(parts)],
-      beforeRun: parts.contextMessages ?? [],
-      end: parts.transientMessages ?? [],
-    }, (message) => frozenCopy(message));
+    const front = [
+      ...parts.skillMessages ?? [],
+      ...this.#instructionsOf(parts),
+    ];
+    const beforeRun = parts.contextMessages ?? [];
+    const end = parts.transientMessages ?? [];
+    return front.length + beforeRun.length + end.length === 0
+      ? noAdditions
+      : mapped({ front, beforeRun, end }, frozenCopy<AgentMessage>);
   }
 
   // The same text stays the same message, so that adapters may keep what they made of it.
@@ -250,10 +254,15 @@ interface Additions {
   readonly end: readonly AgentMessage[];
 }
 
+/** Most requests hold nothing beside the conversation. */
+const noAdditions: Additions = { front: [], beforeRun: [], end: [] };
+
 function mapped(
-  { front, beforeRun, end }: Additions,
+  additions: Additions,
   change: (message: AgentMessage) => AgentMessage,
 ): Additions {
+  if (additions === noAdditions) return noAdditions;
+  const { front, beforeRun, end } = additions;
   return {
     front: front.map(change),
     beforeRun: beforeRun.map(change),
