@@ -63,6 +63,7 @@ async function play(plan: Plan): Promise<ControlWorld> {
   assertOrder(world.sink.events, world);
   await assertSteering(world);
   assertFollowUps(world);
+  assertFailurePolicy(world, plan.followUpFailurePolicy);
   assertCancellations(world);
   // While a layer is open an abort reaches it, though the run inside is over.
   if (!plan.layered) assertAborts(world);
@@ -208,6 +209,31 @@ function assertFollowUps(world: ControlWorld): void {
       assert(settled.error instanceof expected, String(settled.error));
       assertEquals(ran, 0);
     }
+  }
+}
+
+/** Under `discard` no follow-up begins behind a run that was not completed; under `continue` none is lost. */
+function assertFailurePolicy(
+  { sink, handles, asked }: ControlWorld,
+  policy: Plan["followUpFailurePolicy"],
+): void {
+  if (policy === "continue") {
+    for (const { label, settled } of asked) {
+      if (settled === undefined || !("error" in settled)) continue;
+      const { error } = settled;
+      if (!(error instanceof FollowUpDiscardedError)) continue;
+      assertEquals(error.reason, "agent_shutdown", label);
+    }
+    return;
+  }
+  let last: AgentRunResult | undefined;
+  for (const event of sink.events) {
+    if (event.kind === "agent_finished") last = event.result;
+    if (event.kind !== "agent_started") continue;
+    const followsUp = handles.some(({ control }) =>
+      control.content === event.task
+    );
+    assert(!followsUp || last?.succeeded, `${event.task} follows a failure`);
   }
 }
 
