@@ -11,7 +11,6 @@ import type { RunOptions } from "../pipeline/agent_like.ts";
 import {
   AgentReentrancyError,
   AgentShuttingDownError,
-  AgentStartupError,
 } from "../pipeline/errors.ts";
 import type { AgentRequest } from "../pipeline/middleware.ts";
 import type { LaunchedRun } from "../pipeline/run_stream.ts";
@@ -30,6 +29,7 @@ import { coreRequest, layeredRun } from "./layered_run.ts";
 import type { AgentResources } from "./lifecycle.ts";
 import { Operation, type OperationKind } from "./operation.ts";
 import { AgentOrchestrator } from "./run.ts";
+import { startUp } from "./start_up.ts";
 import {
   refusedSteering,
   settleAll,
@@ -235,7 +235,7 @@ export class RunChain {
     let reason: StopReason = "runtime_error";
     let completed = false;
     try {
-      await this.#startUp(operation);
+      await startUp(this.#core, this.#resources, operation);
       const result = await this.#execute(operation, parts);
       reason = result.stopReason;
       completed = result.succeeded;
@@ -244,27 +244,6 @@ export class RunChain {
       settleAll(operation.steering, { kind: "discarded", reason });
       operation.cancellation.close();
       this.#handOn(completed);
-    }
-  }
-
-  async #startUp(operation: Operation): Promise<void> {
-    try {
-      await this.#resources.startup();
-    } catch (error) {
-      const lost = settleAll(operation.steering, {
-        kind: "discarded",
-        reason: "startup_failed",
-      });
-      if (lost.length > 0) {
-        this.#core.config.logger.warn(
-          "Steering was lost because the agent could not start",
-          {
-            agentId: this.#core.config.agentId,
-            count: lost.length,
-          },
-        );
-      }
-      throw new AgentStartupError(error, lost);
     }
   }
 
