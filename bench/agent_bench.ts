@@ -1,7 +1,7 @@
 /** What the loop itself costs: scripted answers, no provider, no network. */
 
 import { Agent, defineTool } from "@ejagent/core";
-import { calls, ScriptedModel, text } from "@ejagent/core/testing";
+import { calls, deltas, ScriptedModel, text } from "@ejagent/core/testing";
 
 const add = defineTool({
   name: "add",
@@ -23,7 +23,7 @@ Deno.bench("a run of one turn", async () => {
   await agent.runText("Hi");
 });
 
-for (const turnCount of [10, 100]) {
+for (const turnCount of [10, 400]) {
   Deno.bench(`a run of ${turnCount} turns, each with a tool call`, async () => {
     const model = new ScriptedModel([...toolTurns(turnCount), text("Done")]);
     const runtimePolicy = { maxSteps: turnCount + 1 };
@@ -45,6 +45,32 @@ for (const runCount of [10, 100]) {
     const agent = new Agent({ agentId: "bench", model });
     for (let run = 0; run < runCount; run += 1) await agent.runText("Hi");
   });
+}
+
+const pieces = Array.from({ length: 10_000 }, () => "x");
+const group = `an answer of ${pieces.length} deltas`;
+
+Deno.bench("iterate over them", { group, baseline: true }, async () => {
+  for await (const _ of events()) { /* Nothing is done with them. */ }
+});
+
+Deno.bench("a run with a sink", { group }, async () => {
+  let length = 0;
+  const agent = new Agent({
+    agentId: "bench",
+    model: new ScriptedModel([deltas(pieces)]),
+    eventSink: {
+      emit(event) {
+        if (event.kind === "assistant_text_delta") length += event.delta.length;
+      },
+    },
+  });
+  await agent.runText("Write");
+  if (length !== pieces.length) throw new Error("Deltas are missing");
+});
+
+async function* events(): AsyncGenerator<{ kind: string; delta: string }> {
+  for (const delta of pieces) yield await { kind: "text_delta", delta };
 }
 
 function toolTurns(count: number): ReturnType<typeof calls>[] {
