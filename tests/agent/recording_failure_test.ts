@@ -136,6 +136,21 @@ for (const kind of kinds) {
   });
 }
 
+test("a run that cannot be recorded begins no compaction", async () => {
+  for (
+    const kind of [
+      "turn_started",
+      "steering_applied",
+      "context_pressure_evaluated",
+    ] as const
+  ) {
+    const { agent, seen, breakAt } = world();
+    breakAt(kind);
+    await agent.run("go");
+    assertEquals(seen.ofKind("compaction_started"), []);
+  }
+});
+
 test("a run that records everything has all these events", async () => {
   const { agent, seen } = world();
   assertEquals((await agent.run("go")).stopReason, "tool_completion");
