@@ -1,6 +1,7 @@
 /** A Worker with an agent in every Durable Object. */
 
 import {
+  type AgentObjectClass,
   defineAgentObject,
   type KvNamespace,
 } from "../../../adapters/cloudflare/mod.ts";
@@ -33,30 +34,34 @@ interface ChatStub {
 const released = new Map<string, Deferred<void>>();
 const finished = new Map<string, Deferred<void>>();
 
-const ObjectWithAgent = defineAgentObject(DurableObject<Env>, {
-  agent: ({ KV }, { sessionId }) => ({
-    agentId: "worker",
-    systemPrompt: "",
-    model: new ScriptedModel(({ messages }) => answerTo(messages)),
-    tools: [defineTool({
-      name: "work",
-      description: "Works until it is told to stop.",
-      async execute() {
-        const count = Number(await KV.get(sessionId) ?? 0) + 1;
-        await KV.put(sessionId, String(count));
-        await once(released, sessionId).promise;
-        return { count };
+type Base = typeof DurableObject<Env>;
+const ObjectWithAgent: AgentObjectClass<Base> = defineAgentObject(
+  DurableObject<Env>,
+  {
+    agent: ({ KV }, { sessionId }) => ({
+      agentId: "worker",
+      systemPrompt: "",
+      model: new ScriptedModel(({ messages }) => answerTo(messages)),
+      tools: [defineTool({
+        name: "work",
+        description: "Works until it is told to stop.",
+        async execute() {
+          const count = Number(await KV.get(sessionId) ?? 0) + 1;
+          await KV.put(sessionId, String(count));
+          await once(released, sessionId).promise;
+          return { count };
+        },
+      })],
+      eventSink: {
+        emit({ kind }) {
+          if (kind === "agent_finished") once(finished, sessionId).resolve();
+        },
       },
-    })],
-    eventSink: {
-      emit({ kind }) {
-        if (kind === "agent_finished") once(finished, sessionId).resolve();
-      },
-    },
-  }),
-  resume: true,
-  alarmMs: 300,
-});
+    }),
+    resume: true,
+    alarmMs: 300,
+  },
+);
 
 export class TestObject extends ObjectWithAgent {
   override async fetch(request: Request): Promise<Response> {
@@ -68,6 +73,15 @@ export class TestObject extends ObjectWithAgent {
       case "finished":
         await once(finished, name!).promise;
         return new Response();
+      case "evict":
+        this.ctx.abort("Evicted");
+        return new Response();
+      case "wake": {
+        // A workerd that is restarted has forgotten its alarms, other than the platform; the object has not.
+        const dueMs = await this.ctx.storage.getAlarm();
+        await this.ctx.storage.setAlarm(dueMs!);
+        return new Response();
+      }
       case "alarm":
         return Response.json(await this.ctx.storage.getAlarm());
       default:
@@ -110,7 +124,8 @@ function answerTo(messages: readonly AgentMessage[]): ScriptStep {
   if (last.role === "user" && last.content === "Work") {
     return calls([{ name: "work", id: "call_work" }]);
   }
-  return text(`${messages.length}: ${last.content}`);
+  const count = messages.filter(({ role }) => role !== "system").length;
+  return text(`${count}: ${last.content}`);
 }
 
 function once(

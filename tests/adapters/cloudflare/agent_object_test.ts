@@ -1,0 +1,283 @@
+import { Agent } from "../../../src/agent/agent.ts";
+import { SessionHistoryProvider } from "../../../src/pipeline/session_history.ts";
+import { exportJournal, importJournal } from "../../../src/session/export.ts";
+import { MemorySessionStorage } from "../../../src/session/memory.ts";
+import { ScriptedModel } from "../../../src/testing/scripted_model.ts";
+import { text } from "../../../src/testing/steps.ts";
+import { inDirectory } from "../../faults/processes.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { test } from "../../support/suite.ts";
+import { type RunningWorker, startWorker } from "./workerd.ts";
+
+// One runtime is enough to start workerd, which is where all of this happens.
+const slow = { runtimes: ["deno"], timeoutMs: 180_000 } as const;
+
+test(
+  "a run in an object streams, is steered by another request, and leaves no alarm",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const events = eventsOf(await post(worker, "a/run", { task: "Work" }));
+      await until(events, "tool_started");
+      const receipt = await json(post(worker, "a/steer", { content: "Stop" }));
+      assertEquals([receipt.status, receipt.queueSize], ["accepted", 1]);
+      assert(await json(worker.fetch("a/alarm")) !== null);
+      await (await post(worker, "a/release")).text();
+      const { output, status } = await until(events, "result");
+      assertEquals([status, output], ["completed", "4: Stop"]);
+      assertEquals(await json(worker.fetch("a/alarm")), null);
+
+      const history = await json(worker.fetch("a/history"));
+      const contents = history.map(({ content }: { content: unknown }) =>
+        content
+      );
+      assertEquals(contents, ["Work", null, '{"count":1}', "Stop", "4: Stop"]);
+      const [main] = await json(worker.fetch("a/branches"));
+      assertEquals(main.branchId, "main");
+    }),
+);
+
+test(
+  "a run in an object is aborted by another request, and followed up",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const events = eventsOf(await post(worker, "a/run", { task: "Work" }));
+      await until(events, "tool_started");
+      assertEquals(await json(post(worker, "a/abort", { reason: "enough" })), {
+        aborted: true,
+      });
+      const { status, stopReason } = await until(events, "result");
+      assertEquals([status, stopReason], ["cancelled", "external_abort"]);
+      assertEquals(await json(post(worker, "a/abort")), { aborted: false });
+
+      const other = eventsOf(await post(worker, "b/run", { task: "Work" }));
+      await until(other, "tool_started");
+      const receipt = await json(post(worker, "b/follow-up", { task: "Next" }));
+      assertEquals(receipt.status, "accepted");
+      await (await post(worker, "b/release")).text();
+      await until(other, "result");
+      await post(worker, "b/continue").then(eventsOf).then(drain);
+      const history = await json(worker.fetch("b/history"));
+      assert(
+        history.some(({ content }: { content: unknown }) => content === "Next"),
+      );
+    }),
+);
+
+test(
+  "an object that was evicted between runs remembers",
+  slow,
+  () =>
+    inDirectory(async (directory) => {
+      const first = await startWorker("agent_worker.ts", directory);
+      await drain(eventsOf(await post(first, "a/run", { task: "Hello" })));
+      await first.stop();
+
+      const second = await startWorker("agent_worker.ts", directory);
+      try {
+        const events = eventsOf(await post(second, "a/run", { task: "Again" }));
+        assertEquals((await until(events, "result")).output, "3: Again");
+      } finally {
+        await second.stop();
+      }
+    }),
+);
+
+test("an object evicted in a tool goes on by itself and runs no tool twice", {
+  ...slow,
+  case: "B78",
+}, () =>
+  withWorker(async (worker) => {
+    await runIntoTool(worker);
+    await worker.fetch("a/evict").then((answer) => answer.text());
+    await assertWentOn(worker);
+  }));
+
+test(
+  "an object killed in a tool goes on once its alarm is due",
+  slow,
+  () =>
+    inDirectory(async (directory) => {
+      const first = await startWorker("agent_worker.ts", directory);
+      await runIntoTool(first);
+      await first.kill();
+
+      const second = await startWorker("agent_worker.ts", directory);
+      try {
+        await second.fetch("a/wake").then((answer) => answer.text());
+        await assertWentOn(second);
+      } finally {
+        await second.stop();
+      }
+    }),
+);
+
+test("a session moves into an object and out of it, its records unchanged", {
+  ...slow,
+  case: "SE-N-08",
+}, () =>
+  withWorker(async (worker) => {
+    const here = new MemorySessionStorage();
+    await agentOn(here).run("Remember me");
+    const before = await bytesOf(here);
+    const init = { method: "PUT", body: before };
+    assertEquals(await json(worker.fetch("trip/journal", init)), {
+      recordCount: 3,
+    });
+    await drain(eventsOf(await post(worker, "trip/run", { task: "Hello" })));
+    const moved = await (await worker.fetch("trip/journal")).text();
+    assert(moved.startsWith(before));
+
+    const there = new MemorySessionStorage();
+    await importJournal(there, new Response(moved).body!);
+    await agentOn(there).run("And again");
+    assert((await bytesOf(there)).startsWith(moved));
+    assertEquals((await there.load("trip"))?.runs.length, 3);
+
+    const stranger = await worker.fetch("other/journal", init);
+    assertEquals([stranger.status, (await stranger.json()).error.code], [
+      400,
+      "invalid_argument",
+    ]);
+  }));
+
+test("objects are called by RPC, and requests share an adapter", {
+  ...slow,
+  case: "B95",
+}, () =>
+  withWorker(async (worker) => {
+    const { output, branches } = await json(worker.fetch("a/rpc"));
+    assertEquals([output, branches.length], ["1: Hello", 1]);
+    const answers = await Promise.all(
+      [1, 2, 3].map(async () => await (await worker.fetch("")).text()),
+    );
+    assertEquals(answers, Array(3).fill("From outside"));
+  }));
+
+test(
+  "wrong requests to an object are refused with their reason",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const answers = await Promise.all([
+        worker.fetch("a/nothing"),
+        worker.fetch("a/run", { method: "POST", body: "no JSON" }),
+        post(worker, "a/run", { task: " " }),
+        post(worker, "a/steer", {}),
+      ]);
+      const found = await Promise.all(answers.map(async (answer) => [
+        answer.status,
+        (await answer.json()).error.code,
+      ]));
+      assertEquals(found, [
+        [404, "not_found"],
+        ...Array(3).fill([400, "invalid_argument"]),
+      ]);
+    }),
+);
+
+/** Starts a run and waits until its tool has taken effect; nobody waits for the run. */
+async function runIntoTool(worker: RunningWorker): Promise<void> {
+  const events = eventsOf(await post(worker, "a/run", { task: "Work" }));
+  await until(events, "tool_started");
+  while (await effectsOf(worker) !== "1");
+  void drain(events).catch(() => {});
+}
+
+/** Waits for the end of the run that goes on by itself. */
+async function assertWentOn(worker: RunningWorker): Promise<void> {
+  await (await worker.fetch("a/finished")).text();
+  const history = await json(worker.fetch("a/history"));
+  assertEquals(history.length, 4);
+  assertEquals(JSON.parse(history[2].content).status, "interrupted");
+  assertMatch(history[3].content, /^3: /);
+  assertEquals(await effectsOf(worker), "1");
+  assertEquals(await json(worker.fetch("a/alarm")), null);
+}
+
+async function effectsOf(worker: RunningWorker): Promise<string> {
+  return await (await worker.fetch("a/effects")).text();
+}
+
+function agentOn(storage: MemorySessionStorage): Agent {
+  return new Agent({
+    agentId: "worker",
+    systemPrompt: "",
+    model: new ScriptedModel([text("Yes")]),
+    history: new SessionHistoryProvider({ storage, sessionId: "trip" }),
+  });
+}
+
+async function bytesOf(storage: MemorySessionStorage): Promise<string> {
+  return await new Response(exportJournal(storage, "trip")).text();
+}
+
+async function withWorker(
+  work: (worker: RunningWorker) => Promise<void>,
+): Promise<void> {
+  await inDirectory(async (directory) => {
+    const worker = await startWorker("agent_worker.ts", directory);
+    try {
+      await work(worker);
+    } finally {
+      await worker.stop();
+    }
+  });
+}
+
+async function post(
+  worker: RunningWorker,
+  path: string,
+  body: unknown = {},
+): Promise<Response> {
+  return await worker.fetch(path, {
+    method: "POST",
+    body: JSON.stringify(body),
+  });
+}
+
+// deno-lint-ignore no-explicit-any -- what the Worker answers, as the test knows it
+type Json = any;
+
+async function json(answer: Response | Promise<Response>): Promise<Json> {
+  return await (await answer).json();
+}
+
+interface Frame {
+  readonly event: string;
+  readonly data: Json;
+}
+
+async function* eventsOf(answer: Response): AsyncGenerator<Frame> {
+  assertEquals(answer.headers.get("content-type"), "text/event-stream");
+  let rest = "";
+  for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) {
+    const frames = (rest + piece).split("\n\n");
+    rest = frames.pop()!;
+    for (const frame of frames) {
+      const event = /^event: (.*)$/m.exec(frame)?.[1];
+      const data = /^data: (.*)$/m.exec(frame)?.[1];
+      if (event !== undefined) yield { event, data: JSON.parse(data!) };
+    }
+  }
+}
+
+/** Reads up to an event of a kind; the rest stays to be read. */
+async function until(
+  events: AsyncGenerator<Frame>,
+  wanted: string,
+): Promise<Json> {
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) throw new Error(`The stream ended without ${wanted}`);
+    if (value.event === wanted) {
+      if (wanted === "result") await events.next();
+      return value.data;
+    }
+  }
+}
+
+async function drain(events: AsyncGenerator<Frame>): Promise<void> {
+  for await (const _ of events);
+}
