@@ -1,4 +1,4 @@
-import type { ModelResponse } from "../../mod.ts";
+import type { ContextProvider, DefinedTool, ModelResponse } from "../../mod.ts";
 import {
   cacheModel,
   type ModelCacheStore,
@@ -11,13 +11,13 @@ import {
   ScriptedModel,
   text,
 } from "../../src/testing/mod.ts";
-import { agentWith, echo } from "../agent/fixtures.ts";
 import {
-  assertEquals,
-  assertMatch,
-  assertNotEquals,
-  assertThrows,
-} from "../support/assert.ts";
+  agentWith,
+  done,
+  echo,
+  type FixtureOptions,
+} from "../agent/fixtures.ts";
+import { assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import { textDeltas } from "./fixtures.ts";
 
@@ -91,18 +91,34 @@ test("the key follows from what the provider would see, in any order of keys", a
       return null;
     },
   });
-  const ask = async (task: string, modelOptions: Record<string, number>) => {
-    const { agent } = agentWith([text("ok")], { middleware: [remember] });
+  const ask = async (
+    task: string,
+    modelOptions: Record<string, number>,
+    options: FixtureOptions = {},
+  ) => {
+    const { agent } = agentWith([text("ok")], {
+      ...options,
+      middleware: [remember],
+    });
     await agent.run(task, { modelOptions });
   };
   await ask("t", { temperature: 0, top_p: 1 });
   await ask("t", { top_p: 1, temperature: 0 });
   await ask("u", { top_p: 1, temperature: 0 });
   await ask("t", { top_p: 1, temperature: 1 });
+  const target = { provider: "another" };
+  await ask("t", { temperature: 0, top_p: 1 }, {
+    model: new ScriptedModel([text("ok")], { target }),
+  });
+  await ask("t", { temperature: 0, top_p: 1 }, {
+    contextProviders: [offering(echo)],
+  });
+  await ask("t", { temperature: 0, top_p: 1 }, {
+    contextProviders: [offering(done)],
+  });
   assertMatch(keys[0]!, /^[0-9a-f]{64}$/);
   assertEquals(keys[1], keys[0]);
-  assertNotEquals(keys[2], keys[0]);
-  assertNotEquals(keys[3], keys[0]);
+  assertEquals(new Set(keys).size, keys.length - 1);
 });
 
 test("a request can be left out of the cache", async () => {
@@ -152,3 +168,7 @@ test("a store must be able to get and set", () => {
     "get()",
   );
 });
+
+function offering(tool: DefinedTool): ContextProvider {
+  return { sourceId: "p", beforeRun: (run) => run.extendTools(tool) };
+}

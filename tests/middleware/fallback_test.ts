@@ -1,4 +1,8 @@
-import { ContextOverflowError, type ModelAdapter } from "../../mod.ts";
+import {
+  ContextOverflowError,
+  type ModelAdapter,
+  type ModelRequest,
+} from "../../mod.ts";
 import { fallbackModel } from "../../src/middleware/mod.ts";
 import {
   block,
@@ -20,7 +24,8 @@ import { busy, textDeltas } from "./fixtures.ts";
 test("another model answers if the own one fails", async () => {
   const failure = busy();
   const seen: unknown[] = [];
-  const reserve = new ScriptedModel([deltas(["he", "re"])]);
+  const target = { provider: "reserve" };
+  const reserve = new ScriptedModel([deltas(["he", "re"])], { target });
   const { agent, sink } = agentWith([fail(failure)], {
     middleware: [
       fallbackModel(reserve, { onFallback: (error) => void seen.push(error) }),
@@ -32,6 +37,7 @@ test("another model answers if the own one fails", async () => {
   const { context, call } = reserve.requests[0]!;
   assertEquals(contentsOf(context.llmMessages), ["P", "t"]);
   assertEquals(call.options, { temperature: 0 });
+  assertEquals((call as ModelRequest).target, reserve.target);
   assertStrictEquals(seen[0], failure);
   assertEquals(
     [result.usage.requestCount, result.usage.complete],

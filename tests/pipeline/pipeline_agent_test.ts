@@ -179,14 +179,37 @@ test("what a run throws rejects it and leaves the agent usable", async () => {
 });
 
 test("a narrower signal of a layer makes a cancelled result", async () => {
+  const entered = deferred();
+  const narrow = new AbortController();
   const agent = new ScriptedAgent(async function* ({ signal }) {
+    entered.resolve();
     return await aborted(signal);
   }).use({
-    aroundRun: (request, next) =>
-      next({ ...request, signal: AbortSignal.abort(new Error("too long")) }),
+    aroundRun: (request, next) => next({ ...request, signal: narrow.signal }),
   });
-  const { status, error } = await agent.run("t");
+  const running = agent.run("t");
+  await entered.promise;
+  narrow.abort(new Error("too long"));
+  const { status, error } = await running;
   assertEquals([status, error], ["cancelled", "too long"]);
+});
+
+test("nothing is asked under a signal that is aborted already", async () => {
+  let asked = 0;
+  const agent = new ScriptedAgent(async function* () {
+    asked += 1;
+    return completed("never");
+  }).use({
+    aroundRun: (request, next) =>
+      next({ ...request, signal: AbortSignal.abort("narrow") }),
+  });
+  assertEquals((await agent.run("t")).status, "cancelled");
+  await assertRejects(
+    () => agent.run("t", { signal: AbortSignal.abort("before") }),
+    AgentCancelledError,
+    "before",
+  );
+  assertEquals(asked, 0);
 });
 
 test("an agent that is asked from inside its own run refuses", async () => {
