@@ -19,11 +19,8 @@
  */
 
 export { createPostgresTable, postgresSchema } from "./schema.ts";
-export {
-  PostgresJournal,
-  type PostgresJournalOptions,
-  type SqlClient,
-} from "./sql_journal.ts";
+export type { SqlClient } from "./sql_client.ts";
+export { PostgresJournal, type PostgresJournalOptions } from "./sql_journal.ts";
 export {
   PostgresSessionStorage,
   type PostgresSessionStorageOptions,

@@ -1,4 +1,4 @@
-import type { SqlClient } from "./sql_journal.ts";
+import type { SqlClient } from "./sql_client.ts";
 
 const defaultTable = "ejagent_journal";
 

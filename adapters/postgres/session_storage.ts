@@ -1,10 +1,7 @@
 import type { JournalStorageOptions } from "../../src/session/storage.ts";
 import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
-import {
-  PostgresJournal,
-  type PostgresJournalOptions,
-  type SqlClient,
-} from "./sql_journal.ts";
+import type { SqlClient } from "./sql_client.ts";
+import { PostgresJournal, type PostgresJournalOptions } from "./sql_journal.ts";
 
 /** How a {@linkcode PostgresSessionStorage} works. */
 export interface PostgresSessionStorageOptions

@@ -10,22 +10,7 @@ import type {
   JournalPosition,
 } from "../../src/session/journal.ts";
 import { quotedTable, sessionKey } from "./schema.ts";
-
-/**
- * The part of a PostgreSQL client that is used: one statement with numbered
- * parameters.
- *
- * `pg` (a client or a pool) and PGlite fit as they are. For others one line
- * does it, for example for `postgres`:
- * `{ query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) }`.
- */
-export interface SqlClient {
-  /** Runs one statement in a transaction of its own and returns its rows. */
-  query(
-    text: string,
-    values?: unknown[],
-  ): Promise<{ readonly rows: readonly object[] }>;
-}
+import type { SqlClient } from "./sql_client.ts";
 
 /** How a {@linkcode PostgresJournal} works. */
 export interface PostgresJournalOptions {
