@@ -51,10 +51,11 @@ test(
   },
 );
 
-test("an agent with a tool costs less than 60 kB", slow, async () => {
+// ARCHITECTURE.md says where the bytes go and why the limit is not 60 kB.
+test("an agent with a tool costs less than 86 kB", slow, async () => {
   const bytes = sizesOf(await readBundles())[smallestImport]!;
   assert(
-    bytes < 60_000,
+    bytes < 86_000,
     `${smallestImport} takes ${bytes} bytes; see \`deno task sizes --why\``,
   );
 });
