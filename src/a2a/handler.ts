@@ -39,8 +39,9 @@ export interface A2ACardInput {
 export interface A2AHandlerOptions {
   /**
    * Finds the agent of a conversation; called for each message. A stateful agent
-   * is one conversation, so each context needs one of its own. What it throws
-   * answers the request with an internal error.
+   * is one conversation, so each context needs one of its own. Context ids come
+   * from clients: one that is meant for others must not be enough to reach theirs.
+   * What it throws answers the request with an internal error.
    */
   readonly agentFor: (
     contextId: string,
@@ -107,7 +108,7 @@ const maxBodyBytes = 1024 * 1024;
 export function createA2AHandler(
   options: A2AHandlerOptions,
 ): (request: Request) => Promise<Response> {
-  const { path = "/", logger = consoleLogger } = options;
+  const { path = "/", clock = systemClock, logger = consoleLogger } = options;
   if (!path.startsWith("/")) {
     throw new TypeError("path must begin with a slash");
   }
@@ -115,14 +116,14 @@ export function createA2AHandler(
     agentFor: options.agentFor,
     tasks: options.tasks ?? new MemoryTaskStore(),
     exposeErrors: options.exposeErrors ?? false,
-    clock: options.clock ?? systemClock,
+    clock,
     ids: options.ids ?? randomIds,
     logger,
   });
   const endpoint: FetchHandler = async (request) => {
     const turnedAway = await options.authorize?.(request);
     if (turnedAway) return turnedAway;
-    return await answerEndpoint(request, service, logger);
+    return await answerEndpoint(request, service, { clock, logger });
   };
   const routes = new Map<string, { method: string; handler: FetchHandler }>([
     [withoutSlash(path), { method: "POST", handler: endpoint }],
@@ -150,7 +151,7 @@ export function createA2AHandler(
 async function answerEndpoint(
   request: Request,
   service: A2AService,
-  logger: Logger,
+  ports: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<Response> {
   const version = request.headers.get("a2a-version");
   if (version !== null && version !== A2A_VERSION) {
@@ -178,7 +179,7 @@ async function answerEndpoint(
   if (call instanceof A2ARefusal) return refusalResponse(call);
   return await answerRpc(call, {
     serve: (call) => service.serve(call, request),
-    logger,
+    ...ports,
   });
 }
 

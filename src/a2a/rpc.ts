@@ -1,7 +1,8 @@
 import { errorText } from "../base/errors.ts";
 import type { EventQueue } from "../base/event_queue.ts";
 import { isJsonObject } from "../base/json.ts";
-import type { Logger } from "../base/ports.ts";
+import { every } from "../base/every.ts";
+import type { Clock, Logger } from "../base/ports.ts";
 import { A2ARefusal, toRpcError } from "./errors.ts";
 import type { A2AFrame } from "./wire.ts";
 
@@ -22,6 +23,8 @@ export interface RpcRequest {
 export type RpcAnswer =
   | { readonly result: unknown }
   | { readonly frames: EventQueue<A2AFrame>; leave(): Promise<void> };
+
+const pingMs = 15_000;
 
 /** Reads the body of a request. @returns The call, or why it is none. */
 export function readRpc(body: string): RpcRequest | A2ARefusal {
@@ -50,6 +53,7 @@ export async function answerRpc(
   call: RpcRequest,
   parts: {
     readonly serve: (call: RpcRequest) => Promise<RpcAnswer>;
+    readonly clock: Clock;
     readonly logger: Logger;
   },
 ): Promise<Response> {
@@ -58,7 +62,7 @@ export async function answerRpc(
     const answer = await parts.serve(call);
     return "result" in answer
       ? Response.json({ jsonrpc: "2.0", id, result: answer.result })
-      : new Response(eventBody(answer, id), {
+      : new Response(eventBody(answer, { id, clock: parts.clock }), {
         headers: {
           "content-type": "text/event-stream",
           "cache-control": "no-cache, no-transform",
@@ -81,7 +85,7 @@ export function refusalResponse(
 
 function eventBody(
   { frames, leave }: Extract<RpcAnswer, { readonly frames: unknown }>,
-  id: RpcId,
+  { id, clock }: { readonly id: RpcId; readonly clock: Clock },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let left = false;
@@ -90,6 +94,8 @@ function eventBody(
       const write = (text: string) => {
         if (!left) controller.enqueue(encoder.encode(text));
       };
+      // Thinking and tools are silent; without a word proxies would hang up.
+      const stopPings = every(clock, pingMs, () => write(": ping\n\n"));
       try {
         const step = await frames.next();
         if (!step.done) return write(frameText({ id, result: step.value }));
@@ -97,6 +103,8 @@ function eventBody(
         // Whoever failed the frames has told why; the client must not know.
         const error = toRpcError(internalError());
         write(`event: error\n${frameText({ id, error })}`);
+      } finally {
+        stopPings();
       }
       if (!left) controller.close();
     },

@@ -73,6 +73,7 @@ export class A2AService {
     const contextId = await this.#contextOf(message);
     const wanted = toTask(message.parts);
     const agent = await agentFor(contextId, request);
+    const stream = agent.stream(wanted);
     const task: A2ATask = deepFreeze({
       id: ids.next(),
       contextId,
@@ -82,7 +83,7 @@ export class A2AService {
       },
     });
     await tasks.save(task);
-    const run = new ServedRun(agent.stream(wanted), task, this.#options);
+    const run = new ServedRun(stream, task, this.#options);
     this.#running.set(task.id, run);
     const unfollow = followSignal(request.signal, () => detach(leave(run)));
     const forget = () => {

@@ -1,4 +1,5 @@
 import { errorText } from "../base/errors.ts";
+import { every } from "../base/every.ts";
 import {
   type Clock,
   consoleLogger,
@@ -107,18 +108,6 @@ function bodyOf(
       await stream.close("the client left");
     },
   }, { highWaterMark: 0 });
-}
-
-function every(clock: Clock, ms: number, act: () => void): () => void {
-  let cancel = () => {};
-  const wait = () => {
-    cancel = clock.setTimer(ms, () => {
-      act();
-      wait();
-    });
-  };
-  wait();
-  return () => cancel();
 }
 
 function frameOf(event: AgentEvent): string {

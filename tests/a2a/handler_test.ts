@@ -12,6 +12,7 @@ import {
   calls,
   deltas,
   fail,
+  ManualClock,
   silentLogger,
   text,
   thinking,
@@ -341,6 +342,24 @@ test("a run goes on when nobody reads, and its task is kept", async () => {
   assertEquals(agent.state.lastRunResult?.output, "abc");
   const frames = await framesOf(response);
   assertEquals(frames.length, 6);
+});
+
+test("a silent run keeps its connection open", async () => {
+  const gate = block();
+  const clock = new ManualClock();
+  const { handler } = serve([gate], { clock });
+  const response = await handler(rpc("SendStreamingMessage", saying("t")));
+  const reader = response.body!.getReader();
+  const read = async () =>
+    new TextDecoder().decode((await reader.read()).value).slice(0, 8);
+  await gate.entered;
+  assertEquals([await read(), await read()], ['data: {"', 'data: {"']);
+  const ping = read();
+  await clock.advanceAsync(15_000);
+  assertEquals(await ping, ": ping\n\n");
+  gate.release();
+  await reader.cancel();
+  assertEquals(clock.pending, 0);
 });
 
 test("tasks of one context run one after the other", async () => {
