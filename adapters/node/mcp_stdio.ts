@@ -23,6 +23,7 @@
 // @ts-types="@modelcontextprotocol/sdk/client/stdio"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { McpTransport } from "../../src/mcp/protocol.ts";
 import type { McpStdioRequest } from "../../src/mcp/transport.ts";
 
@@ -51,7 +52,7 @@ export function stdioTransport(
     stderr: "pipe",
     ...(cwd !== undefined && { cwd }),
   });
-  const errors = transport.stderr as NodeJS.ReadableStream | null;
+  const errors = transport.stderr as Readable | null;
   if (errors !== null) createInterface({ input: errors }).on("line", onLine);
   return transport;
 }

@@ -154,21 +154,22 @@ function readServer(name: string, input: unknown): McpServer {
   if (!isJsonObject(input)) {
     throw new TypeError(`MCP server "${name}" must be an object`);
   }
-  const read = new ServerReader(name, input);
+  const source = { name, input };
+  const settings = settingsIn(source);
   const { transport, authProvider } = input;
-  const settings = read.settings();
   if (typeof transport === "function") {
     const make = transport as McpCustomServer["transport"];
     return Object.freeze({ kind: "custom", transport: make, ...settings });
   }
-  if (input.command !== undefined) {
+  const command = memberOf(source, "command", text);
+  if (command !== undefined) {
     return frozenCopy<McpStdioServer>({
       kind: "stdio",
-      command: read.text("command")!,
+      command,
       ...present({
-        args: read.texts("args"),
-        env: read.textMap("env"),
-        cwd: read.text("cwd"),
+        args: memberOf(source, "args", texts),
+        env: memberOf(source, "env", textMap),
+        cwd: memberOf(source, "cwd", text),
       }),
       ...settings,
     });
@@ -181,11 +182,21 @@ function readServer(name: string, input: unknown): McpServer {
     kind: remoteKind(name, input, url),
     url,
     ...present({
-      headers: read.textMap("headers"),
-      auth: read.text("auth"),
+      headers: frozenCopy(memberOf(source, "headers", textMap)),
+      auth: memberOf(source, "auth", text),
       authProvider: authProvider as McpOAuthProvider | undefined,
     }),
     ...settings,
+  });
+}
+
+function settingsIn(source: Source): McpServerSettings {
+  return present({
+    description: memberOf(source, "description", text),
+    disabled: memberOf(source, "disabled", flag),
+    required: memberOf(source, "required", flag),
+    timeoutMs: memberOf(source, "timeoutMs", milliseconds) ??
+      memberOf(source, "timeout", milliseconds),
   });
 }
 
@@ -216,70 +227,52 @@ function remoteKind(
   );
 }
 
-/** Takes the members of one server, and blames it for what is wrong. */
-class ServerReader {
-  readonly #name: string;
-  readonly #input: Record<string, unknown>;
-
-  constructor(name: string, input: Record<string, unknown>) {
-    this.#name = name;
-    this.#input = input;
-  }
-
-  settings(): McpServerSettings {
-    return present({
-      description: this.text("description"),
-      disabled: this.flag("disabled"),
-      required: this.flag("required"),
-      timeoutMs: this.#milliseconds(),
-    });
-  }
-
-  text(member: string): string | undefined {
-    const value = this.#input[member];
-    if (value === undefined || typeof value === "string") return value;
-    throw this.#fault(member, "a string");
-  }
-
-  texts(member: string): readonly string[] | undefined {
-    const value = this.#input[member];
-    if (value === undefined || isTexts(value)) return value;
-    throw this.#fault(member, "a list of strings");
-  }
-
-  textMap(member: string): Readonly<Record<string, string>> | undefined {
-    const value = this.#input[member];
-    if (value === undefined) return undefined;
-    if (isJsonObject(value) && isTexts(Object.values(value))) {
-      return frozenCopy(value) as Readonly<Record<string, string>>;
-    }
-    throw this.#fault(member, "an object of strings");
-  }
-
-  flag(member: string): boolean | undefined {
-    const value = this.#input[member];
-    if (value === undefined || typeof value === "boolean") return value;
-    throw this.#fault(member, "true or false");
-  }
-
-  #milliseconds(): number | undefined {
-    const value = this.#input.timeoutMs ?? this.#input.timeout;
-    if (value === undefined || typeof value === "number" && value > 0) {
-      return value;
-    }
-    throw this.#fault("timeout", "a number of milliseconds above 0");
-  }
-
-  #fault(member: string, expected: string): TypeError {
-    return new TypeError(
-      `MCP server "${this.#name}": ${member} must be ${expected}`,
-    );
-  }
+interface Source {
+  readonly name: string;
+  readonly input: Record<string, unknown>;
 }
 
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) &&
-    value.every((item) => typeof item === "string");
+interface MemberType<T> {
+  readonly expected: string;
+  readonly accepts: (value: unknown) => value is T;
+}
+
+const text: MemberType<string> = {
+  expected: "a string",
+  accepts: (value) => typeof value === "string",
+};
+
+const texts: MemberType<readonly string[]> = {
+  expected: "a list of strings",
+  accepts: (value): value is readonly string[] =>
+    Array.isArray(value) && value.every(text.accepts),
+};
+
+const textMap: MemberType<Readonly<Record<string, string>>> = {
+  expected: "an object of strings",
+  accepts: (value): value is Readonly<Record<string, string>> =>
+    isJsonObject(value) && Object.values(value).every(text.accepts),
+};
+
+const flag: MemberType<boolean> = {
+  expected: "true or false",
+  accepts: (value) => typeof value === "boolean",
+};
+
+const milliseconds: MemberType<number> = {
+  expected: "a number of milliseconds above 0",
+  accepts: (value): value is number => typeof value === "number" && value > 0,
+};
+
+/** A member of a server. @throws {TypeError} It has the wrong type; the value is not told. */
+function memberOf<T>(
+  { name, input }: Source,
+  member: string,
+  { expected, accepts }: MemberType<T>,
+): T | undefined {
+  const value = input[member];
+  if (value === undefined || accepts(value)) return value;
+  throw new TypeError(`MCP server "${name}": ${member} must be ${expected}`);
 }
 
 /** An object without the members that are undefined. */

@@ -1,3 +1,4 @@
+import { followSignal } from "../base/abort.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
 import type { Clock, Logger } from "../base/ports.ts";
@@ -10,6 +11,7 @@ import {
   wantsAuthorization,
 } from "./failure.ts";
 import type { McpHooks } from "./hooks.ts";
+import { unlessAborted } from "./pending.ts";
 import type { McpClientInfo, McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
 import { readTools } from "./tool_list.ts";
@@ -70,6 +72,7 @@ export class McpConnection {
   #session: McpSession | undefined;
   #unauthorized: McpSession | undefined;
   #opening: Promise<void> | undefined;
+  #attempt: AbortController | undefined;
   #tools: readonly McpTool[] = [];
   #status: McpServerStatus;
   #cancelRefresh: (() => void) | undefined;
@@ -158,7 +161,7 @@ export class McpConnection {
 
   /** Ends the session and forgets the tools. */
   async close(): Promise<void> {
-    // A session that is still being opened would outlive its connection.
+    this.#attempt?.abort(notConnected(this.name));
     await this.#opening?.catch(() => {});
     const session = this.#session;
     this.#forgetSession();
@@ -180,32 +183,49 @@ export class McpConnection {
   }
 
   async #open(): Promise<void> {
+    const { name } = this;
     const { clock, connectTimeoutMs } = this.#options;
     this.#drop();
-    let session: McpSession | undefined;
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    const cancelTimer = clock.setTimer(connectTimeoutMs, () => {
+      const message =
+        `MCP server ${name} did not connect within ${connectTimeoutMs} ms`;
+      attempt.abort(new McpServerError(message, { server: name }));
+    });
     try {
-      await withDeadline(async (signal) => {
-        const transport = await this.#makeTransport();
-        // The time may be over, and then nobody would close what is opened now.
-        signal.throwIfAborted();
-        session = this.#newSession(transport);
-        await session.open(connectTimeoutMs, signal);
-        this.#adopt(session, await session.listTools(connectTimeoutMs));
-      }, {
-        clock,
-        ms: connectTimeoutMs,
-        what: `Connecting to MCP server ${this.name}`,
-      });
+      await unlessAborted(attempt.signal, this.#connect(attempt.signal));
     } catch (error) {
-      session?.abandon();
-      const failure = serverFailure(error, this.name);
-      const refused = wantsAuthorization(error);
-      if (refused) this.#unauthorized = session;
+      const failure = serverFailure(error, name);
       this.#status = {
-        status: refused ? "needs_auth" : "failed",
+        status: wantsAuthorization(error) ? "needs_auth" : "failed",
         error: failure.message,
       };
       throw failure;
+    } finally {
+      cancelTimer();
+      this.#attempt = undefined;
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<void> {
+    const { connectTimeoutMs } = this.#options;
+    const transport = await this.#makeTransport();
+    // Nobody would close what is opened after the end of the attempt.
+    signal.throwIfAborted();
+    const session = this.#newSession(transport);
+    const unfollow = followSignal(signal, () => session.abandon());
+    try {
+      await session.open(connectTimeoutMs, signal);
+      const listed = await session.listTools(connectTimeoutMs);
+      signal.throwIfAborted();
+      this.#adopt(session, listed);
+    } catch (error) {
+      session.abandon();
+      if (wantsAuthorization(error)) this.#unauthorized = session;
+      throw error;
+    } finally {
+      unfollow();
     }
   }
 

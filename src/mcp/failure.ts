@@ -1,4 +1,3 @@
-import { DeadlineError } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
 import { McpServerError } from "./errors.ts";
 import { ErrorCode, McpError, UnauthorizedError } from "./sdk.ts";
@@ -46,7 +45,6 @@ function httpStatusOf(error: unknown): number | undefined {
 }
 
 function messageOf(error: unknown, server: string): string {
-  if (error instanceof DeadlineError) return error.message;
   if (error instanceof UnauthorizedError) {
     return `MCP server ${server} needs authorization`;
   }

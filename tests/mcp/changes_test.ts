@@ -3,7 +3,7 @@ import { ManualClock } from "../../src/testing/manual_clock.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { defineTool } from "../../src/tools/define_tool.ts";
 import { agentWith } from "../agent/fixtures.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
 import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 import { FakeServer, tool } from "./fake_server.ts";
@@ -126,7 +126,7 @@ test("a server that does not connect in time is given up", async () => {
   await startup;
   assertEquals(handler.serverStatus("demo"), {
     status: "failed",
-    error: "Connecting to MCP server demo did not settle within 100 ms",
+    error: "MCP server demo did not connect within 100 ms",
   });
   await settle();
   assertEquals(demo.openCount, 0);
@@ -143,4 +143,22 @@ test("a tool that a server takes away in the run is unknown to it", async () => 
     'UnknownToolError: unknown tool "demo__lookup" (available: none)',
   );
   await handler.shutdown();
+});
+
+test("neither an abort nor a shutdown waits for a server that does not connect", async () => {
+  const { handler, server } = await startedDemo({}, {
+    clock: new ManualClock(),
+  });
+  server.drop();
+  server.options.initialize = () => new Promise(() => {});
+  const controller = new AbortController();
+  const call = handler.dispatch("demo__lookup", {}, {
+    signal: controller.signal,
+  });
+  await settle();
+  controller.abort(new Error("enough"));
+  await assertRejects(() => call, Error, "enough");
+  await handler.shutdown();
+  assertEquals(handler.serverStatus("demo"), { status: "closed" });
+  assertEquals(server.openCount, 0);
 });
