@@ -39,7 +39,11 @@ export interface A2AAgentOptions extends PipelineAgentOptions {
   readonly description?: string;
   /** Asks over HTTP. @default {globalThis.fetch} */
   readonly fetch?: FetchLike;
-  /** Headers of each request, over the usual ones; called for every request of the run. */
+  /**
+   * Headers of each request, over the usual ones; called for every request of the
+   * run. They go to the card and to the endpoint that it names, and never along
+   * with a redirect to another origin.
+   */
   readonly headers?: (request: AgentRequest) => HeadersInit;
   /** Limit of one event and of an answer that is no stream. @default {4194304} */
   readonly maxEventBytes?: number;

@@ -2,12 +2,14 @@ import {
   type Context,
   context,
   propagation,
+  SpanKind,
   type TextMapPropagator,
   trace,
 } from "@opentelemetry/api";
 import { Agent, type Middleware, RunScope } from "../../mod.ts";
 import { calls, ScriptedModel, text } from "../../src/testing/mod.ts";
 import { traceHeaders } from "../../src/telemetry/mod.ts";
+import { remote, serve } from "../a2a/fixtures.ts";
 import { echo } from "../agent/fixtures.ts";
 import { assertEquals } from "../support/assert.ts";
 import { runtimesWith } from "../support/runtime.ts";
@@ -105,7 +107,7 @@ test("the span that is active outside is the parent of a run", {
   }
 });
 
-test("headers carry the span of a scope to another service", async () => {
+test("headers carry the span of a run to a remote agent", async () => {
   const named: TextMapPropagator = {
     inject(at: Context, carrier, setter) {
       const id = trace.getSpanContext(at)?.spanId;
@@ -117,20 +119,20 @@ test("headers carry the span of a scope to another service", async () => {
   propagation.setGlobalPropagator(named);
   const one = recorder();
   try {
-    let sent: Record<string, string> = {};
-    const agent = new Agent({
-      agentId: "a",
-      model: new ScriptedModel([text("done")]),
-      middleware: [one.middleware, {
-        async *aroundRun(request, next) {
-          sent = traceHeaders(request.scope);
-          return yield* next();
-        },
-      }],
+    const { agent, calls } = remote(serve([text("done")]).handler, {
+      name: "Far away",
+      headers: ({ scope }) => traceHeaders(scope),
     });
-    await agent.run("t");
-    const { spanId } = one.span("invoke_agent a").spanContext();
-    assertEquals(sent, { traceparent: spanId });
+    await agent.use(one.middleware).run("t");
+    const span = one.span("invoke_agent Far away");
+    assertEquals(
+      calls.map(({ headers }) => headers.get("traceparent")),
+      [span.spanContext().spanId],
+    );
+    assertEquals(
+      [span.kind, span.attributes["gen_ai.provider.name"]],
+      [SpanKind.CLIENT, "a2a"],
+    );
     assertEquals(traceHeaders(new RunScope()), {});
   } finally {
     propagation.disable();
