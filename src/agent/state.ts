@@ -12,7 +12,7 @@ export class AgentState {
   /** The history. */
   readonly conversation: Conversation;
   /** The live view that everyone else gets. */
-  readonly view: AgentStateView = viewOf(this);
+  readonly view: AgentStateView = new StateView(this);
   /** Text of the task that is or was worked on. */
   task: string | null = null;
   /** What the agent is doing. */
@@ -78,38 +78,62 @@ export class AgentState {
   }
 }
 
-function viewOf(state: AgentState): AgentStateView {
-  return Object.freeze({
-    get messages() {
-      return state.conversation.messages;
-    },
-    get task() {
-      return state.task;
-    },
-    get status() {
-      return state.status;
-    },
-    get turn() {
-      return state.turn;
-    },
-    get noToolResponseCount() {
-      return state.noToolResponseCount;
-    },
-    get activeSkillName() {
-      return state.activeSkillName;
-    },
-    get result() {
-      return state.result;
-    },
-    get error() {
-      return state.error;
-    },
-    get lastRunResult() {
-      return state.lastRunResult;
-    },
-    snapshot(): AgentStateSnapshot {
-      const { snapshot: _, ...members } = this;
-      return Object.freeze(members);
-    },
-  });
+/** Reads the state; a class, because getters of an object literal are made anew for every agent. */
+class StateView implements AgentStateView {
+  readonly #state: AgentState;
+
+  constructor(state: AgentState) {
+    this.#state = state;
+    Object.freeze(this);
+  }
+
+  get messages(): readonly AgentMessage[] {
+    return this.#state.conversation.messages;
+  }
+
+  get task(): string | null {
+    return this.#state.task;
+  }
+
+  get status(): AgentStatus {
+    return this.#state.status;
+  }
+
+  get turn(): number {
+    return this.#state.turn;
+  }
+
+  get noToolResponseCount(): number {
+    return this.#state.noToolResponseCount;
+  }
+
+  get activeSkillName(): string | null {
+    return this.#state.activeSkillName;
+  }
+
+  get result(): string | null {
+    return this.#state.result;
+  }
+
+  get error(): string | null {
+    return this.#state.error;
+  }
+
+  get lastRunResult(): AgentRunResult | null {
+    return this.#state.lastRunResult;
+  }
+
+  snapshot(): AgentStateSnapshot {
+    return Object.freeze({
+      messages: this.messages,
+      task: this.task,
+      status: this.status,
+      turn: this.turn,
+      noToolResponseCount: this.noToolResponseCount,
+      activeSkillName: this.activeSkillName,
+      result: this.result,
+      error: this.error,
+      lastRunResult: this.lastRunResult,
+    });
+  }
 }
