@@ -1,0 +1,117 @@
+import { usableInputSchema } from "../../src/mcp/input_schema.ts";
+import { JsonSchemaError } from "../../src/validation/schema_error.ts";
+import {
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "../support/assert.ts";
+import { test } from "../support/suite.ts";
+
+test("a schema that is fine stays the same object, definitions and all", {
+  case: "B81",
+}, () => {
+  const schema = {
+    type: "object",
+    properties: { tree: { $ref: "#/$defs/tree" } },
+    required: ["tree"],
+    $defs: {
+      tree: {
+        type: "object",
+        properties: {
+          kids: { type: "array", items: { $ref: "#/$defs/tree" } },
+        },
+      },
+    },
+  };
+  assertStrictEquals(usableInputSchema(schema), schema);
+});
+
+test("arrays say what they hold, however deep they are", () => {
+  const tuple = { type: "array", prefixItems: [{ type: "string" }] };
+  const loose = { type: "array" };
+  const nested = (list: object) => ({
+    type: "object",
+    properties: {
+      tuple,
+      choice: { anyOf: [{ type: "array", items: list }, { type: "null" }] },
+    },
+    $defs: { list },
+  });
+  const given = nested(loose);
+  assertEquals<unknown>(
+    usableInputSchema(given),
+    nested({ type: "array", items: {} }),
+  );
+  assertEquals(given, nested({ type: "array" }));
+});
+
+test("what a member is called does not matter", () => {
+  const schema = {
+    type: "object",
+    properties: { items: { type: "string" }, type: { const: "array" } },
+    default: { type: "array" },
+  };
+  assertStrictEquals(usableInputSchema(schema), schema);
+});
+
+test("alternatives at the root become optional properties", () => {
+  const text = { type: "string" };
+  assertEquals<unknown>(
+    usableInputSchema({
+      description: "kept",
+      properties: { always: text },
+      required: ["always"],
+      allOf: [{ properties: { also: text }, required: ["also"] }],
+      oneOf: [
+        { $ref: "#/$defs/byId" },
+        { properties: { name: text }, required: ["name"] },
+      ],
+      anyOf: [{ required: ["also"] }, {
+        anyOf: [{ properties: { deep: text } }],
+      }],
+      not: { required: ["never"] },
+      $defs: { byId: { properties: { id: text }, required: ["id"] } },
+    }),
+    {
+      description: "kept",
+      type: "object",
+      properties: {
+        always: text,
+        also: text,
+        deep: text,
+        id: text,
+        name: text,
+      },
+      required: ["always", "also"],
+      $defs: { byId: { properties: { id: text }, required: ["id"] } },
+    },
+  );
+});
+
+test("what cannot describe arguments is refused", () => {
+  const refused: readonly (readonly [unknown, string])[] = [
+    ["text", "inputSchema is no object"],
+    [[], "inputSchema is no object"],
+    [{ type: "array" }, "inputSchema does not describe an object"],
+    [{ anyOf: [{ $ref: "#/$defs/gone" }] }, "refers to an alternative"],
+    [{ anyOf: [{ $ref: "#" }] }, "refers to an alternative"],
+    [
+      {
+        anyOf: [{ $ref: "#/$defs/a" }],
+        $defs: { a: { anyOf: [{ $ref: "#/$defs/a" }] } },
+      },
+      "nests its alternatives too deeply",
+    ],
+  ];
+  for (const [schema, text] of refused) {
+    assertThrows(() => usableInputSchema(schema), TypeError, text);
+  }
+  assertThrows(
+    () => usableInputSchema({ properties: { a: { pattern: "(" } } }),
+    JsonSchemaError,
+  );
+  assertEquals<unknown>(
+    usableInputSchema({ type: ["object", "null"] }),
+    { type: "object", properties: {} },
+  );
+});
