@@ -12,6 +12,7 @@ import { SessionHistoryProvider } from "../../src/pipeline/session_history.ts";
 import type { JournalOwner } from "../../src/session/export.ts";
 import type { SessionBranch } from "../../src/session/tree.ts";
 import { answerRequest } from "./agent_routes.ts";
+import { keptSessionId } from "./kept_session_id.ts";
 import { RunAlarm } from "./run_alarm.ts";
 import { DurableObjectSessionStorage } from "./session_storage.ts";
 import type { ObjectState } from "./storage_types.ts";
@@ -43,7 +44,7 @@ export interface AgentObjectOptions<Env> {
    */
   readonly agent: (env: Env, place: AgentPlace) => ObjectAgentOptions;
   /**
-   * Names the session of an object.
+   * Names the session of an object; asked when the object is made and kept in it.
    *
    * @default {the name that the object was asked for by, else its id}
    */
@@ -166,7 +167,8 @@ export function defineAgentObject<Base extends ObjectBase>(
       super(ctx as never, env);
       const { id, storage } = ctx;
       const sessions = new DurableObjectSessionStorage(storage);
-      const place = { sessionId: nameOf(id), sessions };
+      const sessionId = keptSessionId(storage.sql, nameOf(id));
+      const place = { sessionId, sessions };
       const alarm = new RunAlarm(storage, { alarmMs, clock: systemClock });
       this.#place = place;
       this.#alarm = alarm;

@@ -76,12 +76,6 @@ export class TestObject extends ObjectWithAgent {
       case "evict":
         this.ctx.abort("Evicted");
         return new Response();
-      case "wake": {
-        // A workerd that is restarted has forgotten its alarms, other than the platform; the object has not.
-        const dueMs = await this.ctx.storage.getAlarm();
-        await this.ctx.storage.setAlarm(dueMs!);
-        return new Response();
-      }
       case "alarm":
         return Response.json(await this.ctx.storage.getAlarm());
       default:
