@@ -85,11 +85,15 @@ async function* coreStream(
   }
   const queue = new EventQueue<AgentEvent>();
   const narrowed = newCancellation(core.config);
+  operation.closing = false;
+  const narrow = (reason: unknown) => {
+    narrowed.abort(reason);
+    operation.closing = true;
+  };
   const unfollow = [request.signal, end].map((signal) =>
-    followSignal(signal, (reason) => narrowed.abort(reason))
+    followSignal(signal, narrow)
   );
   markDerived(narrowed.signal, operation.cancellation.signal);
-  operation.closing = false;
   const running = orchestrator.run(
     coreRequest(operation, request, {
       cancellation: narrowed,
