@@ -74,7 +74,8 @@ const maxBodyBytes = 1024 * 1024;
  *
  * Clients can send a message and wait or read along, ask for a task and cancel
  * it. They see the text of answers and how the task is, neither thinking nor
- * tools. A client that leaves cancels its run. The card is below the origin at
+ * tools. A client that leaves cancels its run, unless it said that it would not
+ * wait (`returnImmediately`) and asks for the task later. The card is below the origin at
  * `/.well-known/agent-card.json`, and below `path` as well.
  *
  * @returns A handler for any server that speaks `Request` and `Response`.

@@ -1,6 +1,7 @@
 import { detach, followSignal } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
+import { isJsonObject } from "../base/json.ts";
 import type { AgentLike } from "../pipeline/agent_like.ts";
 import { A2ARefusal } from "./errors.ts";
 import { toTask } from "./parts.ts";
@@ -46,10 +47,13 @@ export class A2AService {
     switch (method) {
       case "SendMessage": {
         const run = await this.#begin(params, request);
+        if (returnsAtOnce(params)) return { result: { task: run.task } };
+        endWith(request, run);
         return { result: { task: await run.settled } };
       }
       case "SendStreamingMessage": {
         const run = await this.#begin(params, request);
+        endWith(request, run);
         return { frames: run.frames, leave: () => leave(run) };
       }
       case "GetTask":
@@ -85,11 +89,7 @@ export class A2AService {
     await tasks.save(task);
     const run = new ServedRun(stream, task, this.#options);
     this.#running.set(task.id, run);
-    const unfollow = followSignal(request.signal, () => detach(leave(run)));
-    const forget = () => {
-      unfollow();
-      this.#running.delete(task.id);
-    };
+    const forget = () => this.#running.delete(task.id);
     run.settled.then(forget, forget);
     return run;
   }
@@ -120,6 +120,19 @@ export class A2AService {
     if (task?.status.state === "TASK_STATE_CANCELED") return task;
     throw new A2ARefusal("task_not_cancelable", "The task is over");
   }
+}
+
+/** True for a client that does not wait but asks for its task later. */
+function returnsAtOnce(params: unknown): boolean {
+  const { configuration } = objectAt(params, "params");
+  return isJsonObject(configuration) &&
+    configuration.returnImmediately === true;
+}
+
+/** Lets a run end if its client hangs up. */
+function endWith(request: Request, run: ServedRun): void {
+  const unfollow = followSignal(request.signal, () => detach(leave(run)));
+  run.settled.then(unfollow, unfollow);
 }
 
 async function leave(run: ServedRun): Promise<void> {

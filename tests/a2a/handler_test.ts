@@ -19,6 +19,7 @@ import {
 } from "../../src/testing/mod.ts";
 import { echo } from "../agent/fixtures.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 import { framesOf, outcomeOf, rpc, saying, serve } from "./fixtures.ts";
 
@@ -333,6 +334,41 @@ test("a client that leaves cancels its run", async () => {
   controller.abort();
   const left = await outcomeOf(await answer);
   assertEquals(left.task.status.state, "TASK_STATE_CANCELED");
+});
+
+test("a client that does not wait asks for its task later", async () => {
+  const gate = block(text("done"));
+  const tasks = new MemoryTaskStore();
+  const over = deferred();
+  const { handler } = serve([gate], {
+    tasks: {
+      load: (id) => tasks.load(id),
+      save(task) {
+        tasks.save(task);
+        if (task.status.state === "TASK_STATE_COMPLETED") over.resolve();
+      },
+    },
+  });
+  const params = saying("t") as Record<string, unknown>;
+  const controller = new AbortController();
+  const request = new Request(
+    rpc("SendMessage", {
+      ...params,
+      configuration: { returnImmediately: true },
+    }),
+    { signal: controller.signal },
+  );
+  const { task } = await outcomeOf(await handler(request));
+  assertEquals(task.status.state, "TASK_STATE_SUBMITTED");
+  controller.abort();
+  await gate.entered;
+  gate.release();
+  await over.promise;
+  const later = await outcomeOf(await handler(rpc("GetTask", { id: task.id })));
+  assertEquals(
+    [later.status.state, later.artifacts.map(partsOf)],
+    ["TASK_STATE_COMPLETED", ["done"]],
+  );
 });
 
 test("a run goes on when nobody reads, and its task is kept", async () => {
