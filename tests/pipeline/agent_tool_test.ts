@@ -178,7 +178,31 @@ test("an abort of the caller ends the called agent", {
   assertEquals([status, stopReason], ["cancelled", "external_abort"]);
   await Promise.all([agent.waitForIdle(), parent.waitForIdle()]);
   assertEquals(results.map((result) => result.stopReason), ["external_abort"]);
-  assertEquals(toolResultsOf(parent.messages).length, 1);
+  assertEquals(toolResultsOf(parent.messages), [{
+    status: "cancelled",
+    tool: "child",
+    error: "stop",
+  }]);
+});
+
+test("the called agent runs in the scope of the call", async () => {
+  const seen: unknown[] = [];
+  const { agent } = child([text("42")]);
+  agent.use({
+    aroundRun(request, next) {
+      seen.push(request.scope.get("tenant"));
+      return next(request);
+    },
+  });
+  const parent = parentOf([askChild, text("done")], agentTool(agent));
+  parent.use({
+    aroundTool(context, next) {
+      context.scope.set("tenant", 7);
+      return next(context);
+    },
+  });
+  await parent.run("t");
+  assertEquals(seen, [7]);
 });
 
 test("usage of the called agent is its own", { case: "PL-F-05" }, async () => {

@@ -42,8 +42,13 @@ test("messages of providers reach a foreign agent", {
       },
     }),
   ));
-  assertStrictEquals(await agent.run("t"), foreign.result);
+  const contextMessages = [userMessage("from the caller")];
+  assertStrictEquals(
+    await agent.run("t", { contextMessages }),
+    foreign.result,
+  );
   assertEquals(contentsOf(foreign.calls[0]!.options.contextMessages ?? []), [
+    "from the caller",
     "from p",
     "q after from p",
   ]);
@@ -108,6 +113,24 @@ test("a run that its reader leaves is cancelled for providers", async () => {
   for await (const event of agent.stream("t")) {
     if (event.kind === "turn_started") break;
   }
+  assertEquals(log, ["p+", "p-:cancelled"]);
+});
+
+test("what is thrown under an abort is a cancelled run for providers", async () => {
+  const log: string[] = [];
+  const agent = wrapAgent(new ForeignAgent()).use(
+    contextMiddleware(provider("p", log)),
+    {
+      async *aroundRun(request, next) {
+        yield* next(request);
+        controller.abort("enough");
+        throw new Error("Torn");
+      },
+    },
+  );
+  const controller = new AbortController();
+  const result = await agent.run("t", { signal: controller.signal });
+  assertEquals([result.status, result.error], ["cancelled", "enough"]);
   assertEquals(log, ["p+", "p-:cancelled"]);
 });
 

@@ -7,6 +7,7 @@ import {
   AgentStartupError,
   type Middleware,
   RuleBasedToolPolicy,
+  RunScope,
   ToolPolicyMiddleware,
   userMessage,
 } from "../../mod.ts";
@@ -19,6 +20,7 @@ import {
 import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 import { aborted } from "../agent/fixtures.ts";
+import { watchedController } from "../agent/watched_signal.ts";
 import { tracing } from "./fixtures.ts";
 import { completed, event, ScriptedAgent } from "./foreign_agent.ts";
 
@@ -210,6 +212,21 @@ test("nothing is asked under a signal that is aborted already", async () => {
     "before",
   );
   assertEquals(asked, 0);
+});
+
+test("the scope and the signal of the caller are used and let go", async () => {
+  const caller = watchedController();
+  const scope = new RunScope();
+  scope.set("tenant", 7);
+  const seen: unknown[] = [];
+  const agent = new ScriptedAgent(async function* (request) {
+    seen.push(request.scope.get("tenant"), caller.listenerCount);
+    request.scope.set("tenant", 8);
+    return completed("ok");
+  });
+  await agent.run("t", { scope, signal: caller.signal });
+  assertEquals(seen, [7, 1]);
+  assertEquals([caller.listenerCount, scope.get("tenant")], [0, 7]);
 });
 
 test("an agent that is asked from inside its own run refuses", async () => {

@@ -1,4 +1,4 @@
-import { mapEvents, runResult, wrapAgent } from "../../mod.ts";
+import { mapEvents, runResult, RunScope, wrapAgent } from "../../mod.ts";
 import { block, deltas, text } from "../../src/testing/mod.ts";
 import { assertEquals, assertStrictEquals } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
@@ -12,7 +12,10 @@ test("a foreign agent gets middleware of its own", {
   const foreign = new ForeignAgent();
   const log: string[] = [];
   const agent = wrapAgent(foreign).use(tracing("A", log));
-  const stream = agent.stream("t", { modelOptions: { temperature: 0 } });
+  const scope = new RunScope();
+  scope.set("tenant", 7);
+  const modelOptions = { temperature: 0 };
+  const stream = agent.stream("t", { modelOptions, scope });
   const events = [];
   for await (const event of stream) events.push(event);
   assertEquals(events, [...foreign.events]);
@@ -20,7 +23,8 @@ test("a foreign agent gets middleware of its own", {
   assertEquals(log, ["A>r", "A<r"]);
   assertEquals(agent.info, foreign.info);
   const { task, options } = foreign.calls[0]!;
-  assertEquals([task, options.modelOptions], ["t", { temperature: 0 }]);
+  assertEquals([task, options.modelOptions], ["t", modelOptions]);
+  assertEquals(options.scope?.get("tenant"), 7);
 });
 
 test("a wrapper around a local agent sees its events and leaves it alone", async () => {
