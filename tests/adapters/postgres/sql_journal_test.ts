@@ -9,14 +9,14 @@ import { journalContract } from "../../../src/testing/journal_contract.ts";
 import { silentLogger } from "../../../src/testing/ports.ts";
 import { storageContract } from "../../../src/testing/storage_contract.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
-import { runtime } from "../../support/runtime.ts";
-import { test } from "../../support/suite.ts";
+import { isLong, runtime } from "../../support/runtime.ts";
+import { test, type TestOptions } from "../../support/suite.ts";
 
-// One database for the file: starting one takes a second.
+// One database for the file, and one runtime in the short suite: it is slow to start.
 const hosts = {
-  runtimes: ["deno", "node", "bun"],
+  runtimes: isLong ? ["deno", "node", "bun"] : ["deno"],
   timeoutMs: 120_000,
-} as const;
+} satisfies TestOptions;
 let database: Promise<PGlite> | undefined;
 let tableCount = 0;
 
