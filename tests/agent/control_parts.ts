@@ -68,10 +68,17 @@ const passing: Middleware = {
   aroundTool: (_context, next) => next(),
 };
 
-function modelOf({ answers }: Plan): ModelAdapter {
-  return new ScriptedModel((request) =>
+function modelOf({ answers, startupFailingAt }: Plan): ModelAdapter {
+  const model = new ScriptedModel((request) =>
     stepOf(answers[request.index % answers.length]!, request)
   );
+  let startupCount = 0;
+  model.startup = async () => {
+    await null;
+    startupCount += 1;
+    if (startupCount === startupFailingAt) throw new Error("no model");
+  };
+  return model;
 }
 
 function stepOf(answer: AnswerPlan, { index }: ScriptRequest): ScriptStep {

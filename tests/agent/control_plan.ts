@@ -76,6 +76,8 @@ export interface Plan {
   readonly maxSteps: number;
   readonly followUpFailurePolicy: "discard" | "continue";
   readonly layered: boolean;
+  /** Number of the start-up of the model that fails; null for none. */
+  readonly startupFailingAt: number | null;
   /** Microtasks that a sink takes for each event. */
   readonly lagTicks: number;
   /** Numbers of the events at which a sink fails or hangs; null for never. */
@@ -222,7 +224,7 @@ const pauses: fc.Arbitrary<Step["pause"]> = fc.oneof(
   },
 );
 
-const eventNumber = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 1 });
+const eventNumber = fc.option(fc.integer({ min: 1, max: 30 }), { freq: 2 });
 
 /** Random sequences. */
 export const plans: fc.Arbitrary<Plan> = fc.record({
@@ -238,6 +240,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   maxSteps: fc.integer({ min: 1, max: 4 }),
   followUpFailurePolicy: fc.constantFrom("discard", "continue"),
   layered: fc.boolean(),
+  startupFailingAt: fc.option(fc.integer({ min: 1, max: 3 }), { freq: 2 }),
   lagTicks: fc.nat(3),
   failingAt: eventNumber,
   hangingAt: eventNumber,

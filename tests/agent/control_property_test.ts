@@ -63,10 +63,9 @@ async function play(plan: Plan): Promise<ControlWorld> {
   assertOrder(world.sink.events, world);
   await assertSteering(world);
   assertFollowUps(world);
-  assertFailurePolicy(world, plan.followUpFailurePolicy);
+  assertFailurePolicy(world);
   assertCancellations(world);
-  // While a layer is open an abort reaches it, though the run inside is over.
-  if (!plan.layered) assertAborts(world);
+  assertAborts(world);
   assertStreams(world);
   assertNothingLeft(world);
   return world;
@@ -79,6 +78,7 @@ function pendingOf({ asked }: ControlWorld): string {
 
 /** Only what cannot be said with a result is a rejection. */
 function assertSettledRightly(world: ControlWorld): void {
+  const mayFailToStart = world.plan.startupFailingAt !== null;
   for (const { kind, label, settled, caller, duringShutdown } of world.asked) {
     if (settled === undefined || !("error" in settled)) continue;
     const { code, message } = settled.error;
@@ -90,7 +90,8 @@ function assertSettledRightly(world: ControlWorld): void {
       follow_up_rejected: kind === "followUp",
       follow_up_discarded: kind === "followUp",
       agent_configuration: kind === "compact",
-    }[code ?? ""] ?? kind === "dispatch";
+      agent_startup: mayFailToStart,
+    }[code ?? ""] ?? (kind === "dispatch" || mayFailToStart);
     assert(allowed, `${label} rejects with ${code}: ${message}`);
   }
 }
@@ -173,7 +174,7 @@ async function assertSteering(world: ControlWorld): Promise<void> {
   const unmade = world.asked.some(({ kind, settled }) =>
     settled !== undefined &&
     ("error" in settled
-      ? kind === "continue"
+      ? kind === "continue" || settled.error.code === "agent_startup"
       : (settled.value as AgentRunResult | undefined)?.runId === null)
   );
   for (const { control, accepted, outcome } of world.receipts) {
@@ -202,7 +203,9 @@ function assertFollowUps(world: ControlWorld): void {
     assert(done && settled !== undefined, `${control.content} is done`);
     const ran = tasks.filter((task) => task === control.content).length;
     if ("value" in settled) assertEquals([accepted, ran], [true, 1]);
-    else {
+    else if (settled.error.code === "agent_startup") {
+      assertEquals([accepted, ran], [true, 0]);
+    } else {
       const expected = accepted
         ? FollowUpDiscardedError
         : FollowUpRejectedError;
@@ -214,10 +217,9 @@ function assertFollowUps(world: ControlWorld): void {
 
 /** Under `discard` no follow-up begins behind a run that was not completed; under `continue` none is lost. */
 function assertFailurePolicy(
-  { sink, handles, asked }: ControlWorld,
-  policy: Plan["followUpFailurePolicy"],
+  { plan, sink, handles, asked }: ControlWorld,
 ): void {
-  if (policy === "continue") {
+  if (plan.followUpFailurePolicy === "continue") {
     for (const { label, settled } of asked) {
       if (settled === undefined || !("error" in settled)) continue;
       const { error } = settled;
@@ -247,6 +249,8 @@ function assertCancellations(world: ControlWorld): void {
 
 /** An abort that says that it changed something has done so. */
 function assertAborts(world: ControlWorld): void {
+  // While a layer is open an abort reaches it, though the run inside is over.
+  if (world.plan.layered) return;
   const results = new Map(
     world.sink.ofKind("agent_finished").map((event) => [
       event.runId,
@@ -259,9 +263,10 @@ function assertAborts(world: ControlWorld): void {
     // Work that finishes in the same step as the abort still counts.
     const result = runId === null ? undefined : results.get(runId);
     const excused = result === undefined
-      ? world.asked.some(({ kind }) =>
-        kind === "dispatch" || kind === "compact"
-      )
+      ? world.plan.startupFailingAt !== null ||
+        world.plan.requiredFailingAt !== null || world.asked.some(({ kind }) =>
+          kind === "dispatch" || kind === "compact"
+        )
       : decidedByUser.has(result.stopReason) ||
         result.failure?.code === "persistence_failed";
     assert(excused, `abort(${reason}) said true and changed nothing`);

@@ -44,6 +44,7 @@ export interface EffectiveAbort {
 
 /** An agent, everything that was asked of it, and everything that it showed. */
 export class ControlWorld {
+  readonly plan: Plan;
   readonly clock: ManualClock = new ManualClock();
   readonly sink: RecordingEventSink;
   readonly agent: Agent;
@@ -63,6 +64,7 @@ export class ControlWorld {
   #shutdowns = 0;
 
   constructor(plan: Plan) {
+    this.plan = plan;
     this.sink = new RecordingEventSink({
       onEvent: (event) => this.#observe(event),
     });
