@@ -53,9 +53,9 @@ function messageOf(error: unknown, server: string): string {
       ? "MCP request timed out"
       : error.message;
   }
+  const text = errorText(error);
   // The messages of a failed fetch may quote the address.
-  if (error instanceof TypeError) {
-    return `MCP server ${server} cannot be reached`;
-  }
-  return errorText(error);
+  return error instanceof TypeError || text.startsWith("SSE error: ")
+    ? `MCP server ${server} cannot be reached`
+    : text;
 }

@@ -76,7 +76,10 @@ export interface McpRoot {
  * given; a hook that throws answers the server with an error and changes nothing else.
  */
 export interface McpHooks {
-  /** Asks the user. */
+  /**
+   * Asks the user. The time of the call that the server is working on goes on
+   * meanwhile, so give it one that people can keep up with.
+   */
   readonly onElicit?: (
     request: McpElicitRequest,
     context: McpHookContext,

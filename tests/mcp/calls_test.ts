@@ -334,21 +334,24 @@ test("of a refused request only the status is told", async () => {
   await handler.shutdown();
 });
 
-test("a server that cannot be reached says nothing of its address", async () => {
-  const handler = new McpToolHandler({
-    servers: { demo: { url: "https://user:secret@demo.example/mcp" } },
-    http: {
-      fetch: (url) => Promise.reject(new TypeError(`fetch failed for ${url}`)),
-    },
-    logger: new RecordingLogger(),
+for (const path of ["mcp", "sse"]) {
+  test(`a server at /${path} that cannot be reached says nothing of its address`, async () => {
+    const handler = new McpToolHandler({
+      servers: { demo: { url: `https://user:secret@demo.example/${path}` } },
+      http: {
+        fetch: (url) =>
+          Promise.reject(new TypeError(`fetch failed for ${url}`)),
+      },
+      logger: new RecordingLogger(),
+    });
+    await handler.startup();
+    assertEquals(handler.serverStatus("demo"), {
+      status: "failed",
+      error: "MCP server demo cannot be reached",
+    });
+    await handler.shutdown();
   });
-  await handler.startup();
-  assertEquals(handler.serverStatus("demo"), {
-    status: "failed",
-    error: "MCP server demo cannot be reached",
-  });
-  await handler.shutdown();
-});
+}
 
 test("errors of the protocol are told as they are", async () => {
   const { handler } = await startedDemo({
