@@ -73,6 +73,7 @@ export interface RetryModelOptions {
  */
 export function retryModel(options: RetryModelOptions = {}): ModelMiddleware {
   const rules = retryRules(options);
+  const { clock, onRetry } = rules;
   return {
     name: "retryModel",
     async *aroundModel(request, next) {
@@ -84,8 +85,8 @@ export function retryModel(options: RetryModelOptions = {}): ModelMiddleware {
         } catch (error) {
           const delayMs = delayBefore(retry, error, rules);
           if (delayMs === null || request.signal.aborted) throw error;
-          rules.onRetry({ retry, delayMs, error: error as ModelProviderError });
-          await pause(delayMs, rules.clock, request.signal);
+          onRetry({ retry, delayMs, error: error as ModelProviderError });
+          await pause(delayMs, { clock, signal: request.signal });
           continue;
         }
         return yield* resumed(first, stream);
@@ -136,8 +137,7 @@ function delayBefore(
 
 function pause(
   ms: number,
-  clock: Clock,
-  signal: AbortSignal,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancelTimer = clock.setTimer(ms, () => {
