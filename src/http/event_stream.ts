@@ -90,7 +90,7 @@ function bodyOf(
         write(text);
         if (!left) controller.close();
       };
-      const stopPings = every(pingMs, () => write(": ping\n\n"), { clock });
+      const stopPings = every(clock, pingMs, () => write(": ping\n\n"));
       try {
         const step = await events.next();
         if (!step.done) return write(frameOf(step.value));
