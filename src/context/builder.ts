@@ -193,12 +193,8 @@ export class AgentContextBuilder {
       this.#kept.set(conversation, kept);
     }
     const { projection } = kept;
-    for (
-      let index = projection.starts.length;
-      index < conversation.length;
-      index++
-    ) {
-      projection.add(conversation.at(index)!);
+    for (const message of conversation.slice(projection.starts.length)) {
+      projection.add(message);
     }
     return projection;
   }

@@ -55,13 +55,13 @@ export class Projection {
 
   /** Adds the next message of the history. */
   add(message: AgentMessage): void {
-    if (this.#repair && message.role !== "tool") this.#close();
+    if (this.#open.length > 0 && message.role !== "tool") this.#close();
     this.starts.push(this.messages.length);
     const projected = this.#project(message);
     if (projected === null) {
       this.#droppedCount++;
     } else {
-      rememberOrigin(projected, message);
+      if (projected !== message) rememberOrigin(projected, message);
       this.messages.push(projected);
     }
   }
@@ -85,7 +85,6 @@ export class Projection {
   }
 
   #close(): void {
-    if (this.#open.length === 0) return;
     for (const answer of this.pending()) this.messages.push(answer);
     for (const call of this.#open) this.#synthesised.push(call.id);
     this.#open = [];
@@ -150,19 +149,20 @@ export function isSelfContained(message: AgentMessage): boolean {
 
 /** A message without internal keys and lone surrogates; the message itself if it has none. */
 export function visibleForm(message: AgentMessage): AgentMessage {
-  for (const key in message) {
-    if (isInternalKey(key) || !isWellFormed(Reflect.get(message, key))) {
-      return visibleCopy(message);
+  const members = message as unknown as Record<string, unknown>;
+  for (const key in members) {
+    if (isInternalKey(key) || !isWellFormed(members[key])) {
+      return visibleCopy(members);
     }
   }
   return message;
 }
 
-function visibleCopy(message: AgentMessage): AgentMessage {
+function visibleCopy(members: Record<string, unknown>): AgentMessage {
   const visible: Record<string, unknown> = {};
-  for (const key in message) {
+  for (const key in members) {
     if (isInternalKey(key)) continue;
-    setOwn(visible, key, wellFormed(Reflect.get(message, key)));
+    setOwn(visible, key, wellFormed(members[key]));
   }
   return deepFreeze(visible as unknown as AgentMessage);
 }

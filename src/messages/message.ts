@@ -162,8 +162,9 @@ export function replayOf(message: AgentMessage): JsonObject | undefined {
 
 /** True for keys that never reach a provider: `usage` and the package's own prefixes. */
 export function isInternalKey(key: string): boolean {
-  return key === "usage" || key.startsWith("_ejagent_") ||
-    key.startsWith(former);
+  return key === "usage" ||
+    (key[0] === "_" &&
+      (key.startsWith("_ejagent_") || key.startsWith(former)));
 }
 
 function toCallEntry(call: ModelToolCall): ToolCallEntry {
