@@ -110,14 +110,10 @@ class WrittenMessages {
     this.#keep(this.#unchanged(messages, lastUser));
     this.#lastUser = lastUser;
 
-    let index = this.#messages.length;
-    let end = index;
+    const start = this.#messages.length;
+    let end = start;
     while (end < messages.length && isImmutable(messages[end])) end++;
-    while (index < end) {
-      const next = Math.min(index + stretchMessages, end);
-      this.#record(messages.slice(index, next));
-      index = next;
-    }
+    this.#record(messages.slice(start, end));
     const rest = encoder.encode(this.#json(messages.slice(end), end) + tail);
     const body = new Uint8Array(this.#length + rest.length);
     body.set(this.#bytes.subarray(0, this.#length));
@@ -164,15 +160,23 @@ class WrittenMessages {
 
   #record(messages: readonly AgentMessage[]): void {
     const start = this.#messages.length;
-    const json = this.#json(messages, start);
+    const stretches: { count: number; json: string }[] = [];
+    for (let from = 0; from < messages.length; from += stretchMessages) {
+      const stretch = messages.slice(from, from + stretchMessages);
+      const json = this.#json(stretch, start + from);
+      stretches.push({ count: start + from + stretch.length, json });
+    }
+    const units = stretches.reduce((sum, { json }) => sum + json.length, 0);
+    this.#reserve(this.#length, units);
+    for (const { count, json } of stretches) {
+      this.#cuts.push({ count, length: this.#write(json, this.#length) });
+    }
     for (const message of messages) {
       if (this.#compat.reasoningReplay && hasReplay(message)) {
         this.#carriers.push(this.#messages.length);
       }
       this.#messages.push(message);
     }
-    const length = this.#write(json, this.#length);
-    this.#cuts.push({ count: start + messages.length, length });
   }
 
   /** Writes the text behind the first `at` bytes. @returns Where it ends. */
