@@ -8,10 +8,9 @@ const options = {
 };
 
 const scenarios = {
-  stdio: "a server as a child process does everything",
+  stdio: "a child process does everything, with an environment of its own",
   streamableHttp: "a server over streamable HTTP does everything",
   sse: "a server over the older transport does everything",
-  environment: "a child process gets its own environment and nothing else",
   restart: "a child process that died is started again by the next call",
   missing: "a program that does not exist is its server's failure",
 };
