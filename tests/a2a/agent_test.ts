@@ -122,6 +122,7 @@ test("what was streamed is not repeated by a whole task", async () => {
     streaming([
       taskFrame("SUBMITTED"),
       statusFrame("WORKING", "let me see"),
+      statusFrame("WORKING", "let me see"),
       artifactFrame("one "),
       artifactFrame("two", true),
       whole,
