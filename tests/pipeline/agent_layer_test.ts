@@ -447,6 +447,37 @@ test("middleware that ignores its signal is abandoned after the grace", async ()
   await agent.waitForIdle();
 });
 
+test("layers are not given up while the run inside them still stores its end", async () => {
+  const clock = new ManualClock();
+  const entered = deferred();
+  const saving = deferred();
+  const stored = deferred();
+  const { agent } = agentWith([block()], {
+    clock,
+    middleware: [{ aroundRun: (request, next) => next(request) }],
+    history: {
+      sourceId: "H",
+      load: () => Promise.resolve(null),
+      async save() {
+        saving.resolve();
+        await stored.promise;
+      },
+    },
+    onEvent: (event) => {
+      if (event.kind === "turn_started") entered.resolve();
+    },
+  });
+  const running = agent.run("t");
+  await entered.promise;
+  agent.abort("stop");
+  await saving.promise;
+  await clock.advanceAsync(1000);
+  stored.resolve();
+  const result = await running;
+  assertEquals([result.status, result.turns], ["cancelled", 1]);
+  assertEquals(agent.state.lastRunResult, result);
+});
+
 test("steering for a run that is never made is settled", async () => {
   const entered = deferred();
   const held = deferred();
