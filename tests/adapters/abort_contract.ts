@@ -37,6 +37,13 @@ type Connect = (provider: ModelServer) => Promise<{
   close(): Promise<void>;
 }>;
 
+/** What all tests of the contract show. */
+interface Promised {
+  readonly case: readonly string[];
+  /** How the names of its tests begin. */
+  readonly what: string;
+}
+
 /** One moment of an exchange with a provider. */
 interface Moment {
   readonly name: string;
@@ -94,12 +101,16 @@ const ways: Readonly<Record<string, Interrupt>> = {
  * Registers what an abort of a run must do to its exchange with a provider:
  * nothing is left open and no rejection is left unhandled.
  */
-export function abortContract(connect: Connect, options: TestOptions): void {
+export function abortContract(
+  connect: Connect,
+  promise: Promised,
+  options: TestOptions = {},
+): void {
   for (const moment of moments) {
     for (const [way, interrupt] of Object.entries(ways)) {
-      test(`${way} ${moment.name} leaves nothing open`, {
+      test(`${promise.what}: ${way} ${moment.name}`, {
         ...options,
-        case: ["B51", "B55"],
+        case: promise.case,
       }, async () => {
         await onStage(connect, moment.script, async (stage) => {
           const { agent, caller, sink } = stage;
@@ -119,7 +130,7 @@ export function abortContract(connect: Connect, options: TestOptions): void {
 
   test("an abort after the end changes nothing", {
     ...options,
-    case: ["B51", "B55"],
+    case: promise.case,
   }, async () => {
     await onStage(connect, () => [text("done")], async ({ agent, caller }) => {
       const result = await agent.run("go", { signal: caller.signal });
@@ -131,7 +142,7 @@ export function abortContract(connect: Connect, options: TestOptions): void {
 
   test("a reader that leaves closes the exchange", {
     ...options,
-    case: "B55",
+    case: promise.case,
   }, async () => {
     await onStage(
       connect,
@@ -147,7 +158,7 @@ export function abortContract(connect: Connect, options: TestOptions): void {
 
   test("a refusal and a failure inside the stream leave nothing open", {
     ...options,
-    case: "B55",
+    case: promise.case,
   }, async () => {
     const failures: readonly ServerStep[] = [
       fail(new ModelAuthenticationError("no")),
@@ -167,15 +178,20 @@ export function abortContract(connect: Connect, options: TestOptions): void {
 export function httpAbortContract(
   runtime: Runtime,
   serve: (handler: FetchHandler) => Promise<HttpServer>,
+  promise: Promised,
 ): void {
-  abortContract(async (provider) => {
-    const server = await serve(provider.fetch);
-    return {
-      url: server.url,
-      fetch: (input, init) => fetch(input, init),
-      close: () => server.close(),
-    };
-  }, { runtimes: [runtime] });
+  abortContract(
+    async (provider) => {
+      const server = await serve(provider.fetch);
+      return {
+        url: server.url,
+        fetch: (input, init) => fetch(input, init),
+        close: () => server.close(),
+      };
+    },
+    promise,
+    { runtimes: [runtime] },
+  );
 }
 
 interface Stage {

@@ -5,4 +5,7 @@ abortContract((provider) =>
     url: "http://model.test",
     fetch: provider.fetch,
     close: () => Promise.resolve(),
-  }), {});
+  }), {
+  what: "an interrupted exchange leaves nothing open",
+  case: ["B51", "B55"],
+});
