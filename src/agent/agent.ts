@@ -49,6 +49,7 @@ import {
 import { loadAtStartup } from "./loaded_history.ts";
 import { type AgentOptions, resolveOptions } from "./options.ts";
 import { type OperationOptions, RunChain, type Wanted } from "./run_chain.ts";
+import { startWithin } from "./start_up.ts";
 import {
   recoverSession,
   type RecoverSessionOptions,
@@ -339,7 +340,7 @@ export class Agent implements AgentLike, AsyncDisposable {
       "dispatch",
       options,
       async (operation, scope) => {
-        await this.#resources.startup();
+        await startWithin(this.#resources, operation);
         return await this.#core.tools.dispatch({
           toolName,
           arguments: args,
@@ -375,7 +376,7 @@ export class Agent implements AgentLike, AsyncDisposable {
       "compaction",
       options,
       async (operation) => {
-        await this.#resources.startup();
+        await startWithin(this.#resources, operation);
         return await compactAlone(this.#core, { compactor, policy, operation });
       },
     );

@@ -29,6 +29,8 @@ export class AgentResources {
   readonly #core: AgentCore;
   #status: "new" | "starting" | "ready" | "stopping" | "stopped" = "new";
   #skillsDiscovered = false;
+  /** A start-up under way, for whoever comes after an aborted run; never rejects. */
+  #pending: Promise<void> | null = null;
 
   /** Nothing is started yet. */
   constructor(core: AgentCore) {
@@ -42,7 +44,14 @@ export class AgentResources {
 
   /** Starts everything; nothing if it is started. @throws What failed, after the roll-back. */
   async startup(): Promise<void> {
+    while (this.#pending !== null) await this.#pending;
     if (this.#status === "ready") return;
+    const starting = this.#startOnce();
+    this.#keepPending(starting.catch(() => {}));
+    await starting;
+  }
+
+  async #startOnce(): Promise<void> {
     const before = this.#status;
     this.#status = "starting";
     try {
@@ -52,6 +61,13 @@ export class AgentResources {
       this.#status = before;
       throw error;
     }
+  }
+
+  #keepPending(work: Promise<void>): void {
+    const pending = work.then(() => {
+      if (this.#pending === pending) this.#pending = null;
+    });
+    this.#pending = pending;
   }
 
   async #start(): Promise<void> {
@@ -83,6 +99,14 @@ export class AgentResources {
 
   /** Stops everything in reverse order; nothing if it is not started. @throws {AgentShutdownError} */
   async shutdown(): Promise<void> {
+    if (this.#pending === null) return await this.#stop();
+    // A start-up that ignored its abort may never end; it is undone if it does.
+    this.#keepPending(
+      this.#pending.then(() => this.#rollBack(() => this.#stop())),
+    );
+  }
+
+  async #stop(): Promise<void> {
     if (this.#status !== "ready") return;
     this.#status = "stopping";
     const errors: unknown[] = [];
@@ -126,7 +150,7 @@ export class AgentResources {
       await stop();
     } catch (error) {
       this.#core.config.logger.warn(
-        "A resource failed to shut down after a failed start-up",
+        "A resource failed to shut down after a start-up that was given up",
         {
           agentId: this.#core.config.agentId,
           error: errorText(error),

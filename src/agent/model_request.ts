@@ -1,4 +1,4 @@
-import { closeIterator } from "../base/abort.ts";
+import { closeIterator, macrotask } from "../base/abort.ts";
 import {
   type ContextBuildResult,
   type ModelDelta,
@@ -25,6 +25,9 @@ type AnswerIterator = AsyncIterator<
   ModelResponseCompleted | undefined,
   undefined
 >;
+
+/** Deltas after which other work gets a turn: an abort comes from a timer or a socket. */
+const DELTAS_WITHOUT_PAUSE = 1024;
 
 /**
  * Sends one request through the model middleware; deltas become events as they
@@ -128,12 +131,13 @@ class Reading {
 
   async #read(iterator: AnswerIterator): Promise<ModelResponseCompleted> {
     this.#iterator = iterator;
-    for (;;) {
+    for (let count = 1;; count++) {
       const step = await iterator.next();
       if (step.value?.kind === "completed") return requireCompleted(step.value);
       if (step.done) throw incompleteStream();
       const pending = this.#show(requireDelta(step.value));
       if (pending !== undefined) await pending;
+      if (count % DELTAS_WITHOUT_PAUSE === 0) await macrotask();
     }
   }
 
@@ -168,8 +172,9 @@ async function* adapterStream(
       const step = await iterator.next();
       if (step.done) throw incompleteStream();
       if (step.value?.kind === "completed") {
-        run.usage.reported(step.value.usage);
-        return step.value;
+        const response = requireCompleted(step.value);
+        run.usage.reported(response.usage);
+        return response;
       }
       const delta = requireDelta(step.value);
       started = true;

@@ -2,6 +2,7 @@ import { AgentConfigurationError } from "../base/errors.ts";
 import {
   type Clock,
   consoleLogger,
+  containedLogger,
   type IdSource,
   type Logger,
 } from "../base/ports.ts";
@@ -231,7 +232,7 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
       0,
     ),
     continuePrompt: options.continuePrompt ?? null,
-    logger: options.logger ?? consoleLogger,
+    logger: containedLogger(options.logger ?? consoleLogger),
     clock: options.clock ?? systemClock,
     ids: options.ids ?? randomIds,
     systemMessages: systemMessages(

@@ -5,7 +5,23 @@ import type { Operation } from "./operation.ts";
 import { settleAll } from "./steering.ts";
 
 /**
- * Starts the resources for a run.
+ * Starts the resources for an operation; an abort ends the wait, not the start-up.
+ *
+ * @throws What failed, unless the operation is aborted.
+ */
+export async function startWithin(
+  resources: AgentResources,
+  { cancellation }: Operation,
+): Promise<void> {
+  try {
+    await cancellation.race(() => resources.startup());
+  } catch (error) {
+    if (!cancellation.aborted) throw error;
+  }
+}
+
+/**
+ * Starts the resources for a run; an aborted one goes on to its end without them.
  *
  * @throws {AgentStartupError} They cannot be started; names the steering that is lost with the run.
  */
@@ -15,7 +31,7 @@ export async function startUp(
   operation: Operation,
 ): Promise<void> {
   try {
-    await resources.startup();
+    await startWithin(resources, operation);
   } catch (error) {
     operation.closing = true;
     const lost = settleAll(operation.steering, {

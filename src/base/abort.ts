@@ -94,6 +94,11 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
     typeof (value as { then?: unknown }).then === "function";
 }
 
+/** Resolves in another turn of the event loop, so that timers and sockets are served. */
+export function macrotask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
 function ignore(): void {}
 
 interface Wait {

@@ -63,3 +63,23 @@ export const consoleLogger: Logger = Object.freeze({
     else console.warn(message, details);
   },
 });
+
+/** A logger whose failures reach nobody: what it is told must not change a run. */
+export function containedLogger(logger: Logger): Logger {
+  return {
+    warn(message, details) {
+      try {
+        logger.warn(message, details);
+      } catch {
+        // There is nobody left to tell.
+      }
+    },
+    info(message, details) {
+      try {
+        logger.info?.(message, details);
+      } catch {
+        // As above.
+      }
+    },
+  };
+}

@@ -60,7 +60,8 @@ export function providerError(
   const message = describe(operation, verdict);
   const options: ModelErrorOptions = {
     ...(verdict.status !== undefined && { status: verdict.status }),
-    ...(failure.cause !== undefined && { cause: failure.cause }),
+    ...(failure.cause !== undefined &&
+      { cause: safeCause(operation, failure.cause) }),
   };
   switch (kind) {
     case "authentication":
@@ -124,9 +125,10 @@ export function toModelError(
     });
   }
   const text = quote(operation, rootText(thrown));
+  const cause = safeCause(operation, thrown);
   if (isTimeout(thrown)) {
     return new ModelTimeoutError(`${operation.name} timed out: ${text}`, {
-      cause: thrown,
+      cause,
     });
   }
   return new ModelProviderError(
@@ -134,7 +136,7 @@ export function toModelError(
       ? `${operation.name} was cut off: ${text}`
       : `${operation.name} could not reach ${operation.baseUrl}: ${text}; ` +
         "check that the baseUrl (MODEL_URL) is right and that the server runs",
-    { cause: thrown, retryable: true },
+    { cause, retryable: true },
   );
 }
 
@@ -178,6 +180,36 @@ function quote(operation: Operation, text: string): string {
     safe = `${safe.slice(0, longestQuote).trimEnd()} ...`;
   }
   return safe.trim().replace(/\.$/, "");
+}
+
+/** What was thrown, or its redacted text if any part of it holds a secret. */
+function safeCause(operation: Operation, thrown: unknown): unknown {
+  if (!operation.secrets.some((secret) => holds(thrown, secret))) return thrown;
+  const safe = new Error(quote(operation, rootText(thrown)));
+  if (thrown instanceof Error) safe.name = thrown.name;
+  return safe;
+}
+
+function holds(thrown: unknown, secret: string): boolean {
+  const seen = new Set<unknown>();
+  for (let at = thrown; at !== undefined && !seen.has(at);) {
+    seen.add(at);
+    if (visibleText(at).includes(secret)) return true;
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return false;
+}
+
+/** All that a log would show of a thrown value. */
+function visibleText(thrown: unknown): string {
+  const message = thrown instanceof Error
+    ? `${thrown.message} ${thrown.stack ?? ""}`
+    : String(thrown);
+  try {
+    return `${message} ${JSON.stringify(thrown)}`;
+  } catch {
+    return message;
+  }
 }
 
 function adviceFor(operation: Operation, status: number | undefined): string {

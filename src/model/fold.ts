@@ -1,6 +1,7 @@
 import { deepFreeze } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { AssistantMessage } from "../messages/message.ts";
+import { type ModelUsage, modelUsage } from "../messages/usage.ts";
 import type {
   ContextBuildResult,
   ModelAdapter,
@@ -12,6 +13,7 @@ import type {
   ModelStream,
   ModelStreamEvent,
 } from "./adapter.ts";
+import { errorText } from "../base/errors.ts";
 import { ModelProtocolError } from "./errors.ts";
 
 /** The stream of an adapter, made from `complete` if it has no own. */
@@ -75,8 +77,9 @@ export function requireDelta(event: ModelStreamEvent): ModelDelta {
 /**
  * Checks a completed response and freezes its message.
  *
- * @throws {ModelProtocolError} No message, or calls that cannot be answered one
- * by one: without a name, without an id or with an id that occurs twice.
+ * @throws {ModelProtocolError} No message, calls that cannot be answered one by
+ * one (without a name, without an id or with an id that occurs twice), or a usage
+ * that cannot be.
  */
 export function requireCompleted(
   event: ModelResponseCompleted,
@@ -110,7 +113,22 @@ export function requireCompleted(
     ids.add(call.id);
   }
   deepFreeze(message);
-  return event;
+  const { usage } = event;
+  return usage === undefined || usage === null
+    ? event
+    : { ...event, usage: checkedUsage(usage) };
+}
+
+function checkedUsage(usage: ModelUsage): ModelUsage {
+  const { totalTokens: _, ...counts } = usage;
+  try {
+    return modelUsage(counts);
+  } catch (error) {
+    throw new ModelProtocolError(
+      `The model adapter reported a wrong usage: ${errorText(error)}`,
+      { cause: error },
+    );
+  }
 }
 
 /** The error for a stream that ended without its completed response. */

@@ -258,6 +258,28 @@ for (const { kind, make } of adapterKinds) {
     );
   });
 
+  test(`no cause holds a secret, over ${kind}`, async () => {
+    const adapter = make({
+      config: { baseUrl: "https://model.test/v1?key=query-secret-1" },
+      fetch: () =>
+        Promise.reject(
+          new TypeError("fetch failed", {
+            cause: new Error(
+              `https://model.test/v1?key=query-secret-1 ${secretKey}`,
+            ),
+          }),
+        ),
+    });
+    await adapter.startup();
+    const { error } = await ask(adapter);
+    assertInstanceOf(error, ModelProviderError);
+    let chain = "";
+    for (let at: unknown = error; at instanceof Error; at = at.cause) {
+      chain += `${at.stack} ${JSON.stringify(at)}`;
+    }
+    assert(!/query-secret-1|sk-very-secret/.test(chain), chain);
+  });
+
   test(`of a refusal only the beginning is read, over ${kind}`, {
     case: "X-180",
     // The client of somebody else reads as much as it likes.

@@ -1,0 +1,163 @@
+import {
+  Agent,
+  type AgentOptions,
+  assistantMessage,
+  type ModelAdapter,
+  type ModelStreamEvent,
+} from "../../mod.ts";
+import {
+  ManualClock,
+  RecordingLogger,
+  ScriptedModel,
+  text,
+} from "../../src/testing/mod.ts";
+import { assertEquals } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
+import { test } from "../support/suite.ts";
+
+const graceMs = 20;
+
+/** An agent whose model starts when it is told to, if ever. */
+function slowStarter(options: Partial<AgentOptions> = {}) {
+  const entered = deferred<void>();
+  const started = deferred<void>();
+  const clock = new ManualClock();
+  const script = new ScriptedModel([text("hello"), text("again")]);
+  const seen: string[] = [];
+  const agent = new Agent({
+    agentId: "slow",
+    clock,
+    logger: new RecordingLogger(),
+    runtimePolicy: { abortGraceMs: graceMs },
+    model: {
+      startup() {
+        seen.push("startup");
+        entered.resolve();
+        return started.promise;
+      },
+      shutdown() {
+        seen.push("shutdown");
+      },
+      complete: (context, call) => script.complete(context, call),
+    },
+    ...options,
+  });
+  return { agent, clock, entered: entered.promise, started, seen };
+}
+
+/** Lets the timers of an abort happen. */
+async function passGrace(clock: ManualClock): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  clock.advance(graceMs);
+}
+
+test("an abort ends a run whose start-up never ends", async () => {
+  const { agent, clock, entered } = slowStarter();
+  const run = agent.run("hi");
+  await entered;
+  assertEquals(agent.abort("enough"), true);
+  await passGrace(clock);
+  const { status, stopReason } = await run;
+  assertEquals([status, stopReason], ["cancelled", "external_abort"]);
+  assertEquals(agent.state.status, "cancelled");
+});
+
+test("the next run goes on with the start-up that an aborted one left", async () => {
+  const { agent, clock, entered, started, seen } = slowStarter();
+  const first = agent.run("hi");
+  await entered;
+  agent.abort();
+  await passGrace(clock);
+  await first;
+  const second = agent.run("hi again");
+  started.resolve();
+  assertEquals((await second).output, "hello");
+  assertEquals(seen, ["startup"]);
+  await agent.shutdown();
+});
+
+test("the next run starts once more after a start-up that was left and failed", async () => {
+  const { agent, clock, entered, started, seen } = slowStarter();
+  const first = agent.run("hi");
+  await entered;
+  agent.abort();
+  await passGrace(clock);
+  await first;
+  const second = agent.run("hi again");
+  started.reject(new Error("no server"));
+  await second.then(() => {}, () => {});
+  assertEquals(seen, ["startup", "startup"]);
+});
+
+test("a shutdown does not wait for a start-up that was left, and undoes it", async () => {
+  const { agent, clock, entered, started, seen } = slowStarter();
+  const run = agent.run("hi");
+  await entered;
+  const stopping = agent.shutdown({ abort: "over" });
+  await passGrace(clock);
+  assertEquals((await run).status, "cancelled");
+  await stopping;
+  started.resolve();
+  assertEquals((await agent.run("hi")).output, "hello");
+  assertEquals(seen, ["startup", "shutdown", "startup"]);
+});
+
+test("a usage that cannot be is the model's failure, not the run's", async () => {
+  const agent = new Agent({
+    agentId: "counted",
+    model: {
+      complete: () =>
+        Promise.resolve({
+          message: assistantMessage("x"),
+          usage: {
+            inputTokens: -5,
+            outputTokens: 1,
+            totalTokens: -4,
+            cacheReadTokens: null,
+            cacheWriteTokens: null,
+            reasoningTokens: null,
+          },
+          finishReason: null,
+        }),
+    },
+  });
+  const { status, failure } = await agent.run("hi");
+  assertEquals([status, failure?.code], ["failed", "protocol_error"]);
+  assertEquals(agent.state.status, "failed");
+});
+
+test("a logger that throws changes no run", async () => {
+  const agent = new Agent({
+    agentId: "quiet",
+    model: new ScriptedModel([text("hello")]),
+    logger: {
+      warn() {
+        throw new Error("disk full");
+      },
+    },
+    eventSink: {
+      emit() {
+        throw new Error("nobody listens");
+      },
+    },
+  });
+  assertEquals((await agent.run("hi")).output, "hello");
+});
+
+test("an abort gets through a flood of deltas that never waits", async () => {
+  const agent = new Agent({ agentId: "flooded", model: flood() });
+  const controller = new AbortController();
+  const run = agent.run("hi", { signal: controller.signal });
+  setTimeout(() => controller.abort("enough"), 0);
+  assertEquals((await run).stopReason, "external_abort");
+});
+
+function flood(): ModelAdapter {
+  return {
+    complete: () => Promise.reject(new Error("only streams")),
+    // deno-lint-ignore require-await -- never waiting is the point
+    async *stream(): AsyncGenerator<ModelStreamEvent, void, void> {
+      for (;;) yield { kind: "text_delta", delta: "x" };
+    },
+  };
+}
