@@ -11,7 +11,7 @@ import type { AgentRunResult } from "../../src/messages/result.ts";
 import { SessionHistoryProvider } from "../../src/pipeline/session_history.ts";
 import type { JournalOwner } from "../../src/session/export.ts";
 import type { SessionBranch } from "../../src/session/tree.ts";
-import { answerRequest } from "./agent_routes.ts";
+import { type AgentObject, answerRequest } from "./agent_routes.ts";
 import { keptSessionId } from "./kept_session_id.ts";
 import { RunAlarm } from "./run_alarm.ts";
 import { DurableObjectSessionStorage } from "./session_storage.ts";
@@ -58,48 +58,6 @@ export interface AgentObjectOptions<Env> {
   readonly resume?: boolean;
   /** Milliseconds after which an interrupted run is found. @default {30000} */
   readonly alarmMs?: number;
-}
-
-/**
- * A Durable Object with an agent; the methods can be called by RPC.
- *
- * The routes of `fetch` are the last segment of the path, with JSON bodies:
- *
- * | request | body | answer |
- * | --- | --- | --- |
- * | `POST run` | `{ "task" }` | server-sent events |
- * | `POST continue` | | server-sent events |
- * | `POST steer` | `{ "content" }` | receipt |
- * | `POST follow-up` | `{ "task" }` | receipt |
- * | `POST abort` | `{ "reason"? }` | `{ "aborted" }` |
- * | `GET history?branch=` | | messages |
- * | `GET branches` | | branches |
- * | `GET journal` | | the journal, one record a line |
- * | `PUT journal` | such a journal | `{ "recordCount" }` |
- *
- * They know no user: check in the Worker who may reach which object.
- */
-export interface AgentObject {
-  /** Answers the routes. */
-  fetch(request: Request): Promise<Response>;
-  /** Runs a task to its result. */
-  run(task: TaskInput): Promise<AgentRunResult>;
-  /** Runs a task and shows its events; a reader who leaves cancels it. */
-  stream(task: TaskInput): Promise<Response>;
-  /** Goes on without a new task and shows the events. */
-  continueStream(): Promise<Response>;
-  /** Says something into the active run. */
-  steer(content: string): Promise<ControlReceipt>;
-  /** Queues a task behind the active run. */
-  followUp(task: TaskInput): Promise<ControlReceipt>;
-  /** Aborts what is active. @returns False if nothing was. */
-  abort(reason?: string): Promise<boolean>;
-  /** The messages of a branch, oldest first. @param branchId `"main"` if omitted. */
-  history(branchId?: string): Promise<readonly AgentMessage[]>;
-  /** The branches, in the order of their creation. */
-  branches(): Promise<readonly SessionBranch[]>;
-  /** Called by the platform: finds an interrupted run and closes it. */
-  alarm(): Promise<void>;
 }
 
 /** What {@linkcode defineAgentObject} makes: a class to extend and export. */

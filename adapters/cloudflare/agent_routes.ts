@@ -2,6 +2,10 @@ import { ContinueRejectedError } from "../../src/agent/continuation.ts";
 import { EJAgentError } from "../../src/base/errors.ts";
 import { isJsonObject } from "../../src/base/json.ts";
 import type { TaskInput } from "../../src/messages/content.ts";
+import type { AgentMessage } from "../../src/messages/message.ts";
+import type { AgentRunResult } from "../../src/messages/result.ts";
+import type { ControlReceipt } from "../../src/agent/steering.ts";
+import type { SessionBranch } from "../../src/session/tree.ts";
 import {
   SessionConflictError,
   SessionSerializationError,
@@ -11,7 +15,48 @@ import {
   importJournal,
   type JournalOwner,
 } from "../../src/session/export.ts";
-import type { AgentObject } from "./agent_object.ts";
+
+/**
+ * A Durable Object with an agent; the methods can be called by RPC.
+ *
+ * The routes of `fetch` are the last segment of the path, with JSON bodies:
+ *
+ * | request | body | answer |
+ * | --- | --- | --- |
+ * | `POST run` | `{ "task" }` | server-sent events |
+ * | `POST continue` | | server-sent events |
+ * | `POST steer` | `{ "content" }` | receipt |
+ * | `POST follow-up` | `{ "task" }` | receipt |
+ * | `POST abort` | `{ "reason"? }` | `{ "aborted" }` |
+ * | `GET history?branch=` | | messages |
+ * | `GET branches` | | branches |
+ * | `GET journal` | | the journal, one record a line |
+ * | `PUT journal` | such a journal | `{ "recordCount" }` |
+ *
+ * They know no user: check in the Worker who may reach which object.
+ */
+export interface AgentObject {
+  /** Answers the routes. */
+  fetch(request: Request): Promise<Response>;
+  /** Runs a task to its result. */
+  run(task: TaskInput): Promise<AgentRunResult>;
+  /** Runs a task and shows its events; a reader who leaves cancels it. */
+  stream(task: TaskInput): Promise<Response>;
+  /** Goes on without a new task and shows the events. */
+  continueStream(): Promise<Response>;
+  /** Says something into the active run. */
+  steer(content: string): Promise<ControlReceipt>;
+  /** Queues a task behind the active run. */
+  followUp(task: TaskInput): Promise<ControlReceipt>;
+  /** Aborts what is active. @returns False if nothing was. */
+  abort(reason?: string): Promise<boolean>;
+  /** The messages of a branch, oldest first. @param branchId `"main"` if omitted. */
+  history(branchId?: string): Promise<readonly AgentMessage[]>;
+  /** The branches, in the order of their creation. */
+  branches(): Promise<readonly SessionBranch[]>;
+  /** Called by the platform: finds an interrupted run and closes it. */
+  alarm(): Promise<void>;
+}
 
 /** What requests are about. */
 export interface RouteTarget {

@@ -27,7 +27,6 @@
  */
 
 export {
-  type AgentObject,
   type AgentObjectClass,
   type AgentObjectOptions,
   type AgentPlace,
@@ -36,6 +35,7 @@ export {
   type ObjectAgentOptions,
   type ObjectBase,
 } from "./agent_object.ts";
+export type { AgentObject } from "./agent_routes.ts";
 export { DurableObjectJournal } from "./sql_journal.ts";
 export { DurableObjectSessionStorage } from "./session_storage.ts";
 export type {

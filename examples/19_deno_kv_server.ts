@@ -1,0 +1,72 @@
+/**
+ * A chat server on Deno that keeps its sessions in Deno KV. It holds nothing in
+ * memory, so many instances may serve the same chats.
+ *
+ *     deno task examples 19          # asks itself two questions
+ *     deno task examples 19 8000     # serves on a port until it is stopped
+ *
+ * @module
+ */
+
+import { Agent, SessionHistoryProvider } from "@ejagent/core";
+import { DenoKvSessionStorage } from "@ejagent/core/deno-kv";
+import { toEventStream } from "@ejagent/core/http";
+import { text } from "@ejagent/core/testing";
+import { exampleModel } from "./support/provider.ts";
+
+const provider = await exampleModel([
+  text("Nice to meet you, Ada!"),
+  text("You are Ada."),
+]);
+console.log(provider.describe);
+
+const [port] = Deno.args;
+const kv = await Deno.openKv(port === undefined ? ":memory:" : "./chats.db");
+const storage = new DenoKvSessionStorage(kv);
+const server = Deno.serve(
+  { port: Number(port ?? 0), hostname: "127.0.0.1", onListen() {} },
+  answer,
+);
+const chat = `http://127.0.0.1:${server.addr.port}/ada`;
+
+if (port === undefined) {
+  await ask("My name is Ada.");
+  await ask("What is my name?");
+  const messages = await (await fetch(chat)).json();
+  console.log(`Deno KV holds ${messages.length} messages`);
+  await server.shutdown();
+} else {
+  console.log(`Try curl -N -d "Hello" ${chat}`);
+  await server.finished;
+}
+kv.close();
+await provider.close();
+
+/** `POST /<chat>` runs a task, `GET /<chat>` shows what was said. */
+async function answer(request: Request): Promise<Response> {
+  const sessionId = new URL(request.url).pathname.slice(1) || "chat";
+  if (request.method === "GET") {
+    const session = await storage.load(sessionId);
+    return Response.json(session?.messages ?? []);
+  }
+  const agent = new Agent({
+    agentId: "companion",
+    model: provider.model,
+    history: new SessionHistoryProvider({
+      storage,
+      sessionId,
+      onUnfinished: "recover",
+    }),
+  });
+  const task = await request.text();
+  return toEventStream(agent.stream(task, { signal: request.signal }));
+}
+
+async function ask(task: string): Promise<void> {
+  console.log(`you> ${task}`);
+  const response = await fetch(chat, { method: "POST", body: task });
+  const [result = ""] =
+    (await response.text()).match(/(?<=^data: ).*"output".*/gm)
+      ?.slice(-1) ?? [];
+  console.log(`companion> ${JSON.parse(result).output}`);
+}
