@@ -155,7 +155,6 @@ test("an abort gets through a flood of deltas that never waits", async () => {
 function flood(): ModelAdapter {
   return {
     complete: () => Promise.reject(new Error("only streams")),
-    // deno-lint-ignore require-await -- never waiting is the point
     async *stream(): AsyncGenerator<ModelStreamEvent, void, void> {
       for (;;) yield { kind: "text_delta", delta: "x" };
     },

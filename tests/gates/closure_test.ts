@@ -52,10 +52,10 @@ test(
 );
 
 // ARCHITECTURE.md says where the bytes go and why the limit is not 60 kB.
-test("an agent with a tool costs less than 86 kB", slow, async () => {
+test("an agent with a tool costs less than 87 kB", slow, async () => {
   const bytes = sizesOf(await readBundles())[smallestImport]!;
   assert(
-    bytes < 86_000,
+    bytes < 87_000,
     `${smallestImport} takes ${bytes} bytes; see \`deno task sizes --why\``,
   );
 });
