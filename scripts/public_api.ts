@@ -89,7 +89,8 @@ async function fingerprint(
   declarations: readonly Declaration[],
 ): Promise<string> {
   const text = JSON.stringify(declarations, (key, value) => {
-    return key === "jsDoc" || key === "location" || key === "hasBody"
+    // A reference has no location of its own but that of its target.
+    return ["jsDoc", "location", "target", "hasBody"].includes(key)
       ? undefined
       : value;
   });
