@@ -1,4 +1,4 @@
-import { toCancelledError } from "../../src/base/abort.ts";
+import { throwIfAborted } from "../../src/base/abort.ts";
 import {
   JournalReplacedError,
   SessionStorageError,
@@ -88,7 +88,7 @@ export class KvJournalReplica implements JournalBackend {
     after: JournalPosition | null,
     { signal }: JournalCallOptions = {},
   ): AsyncGenerator<readonly string[]> {
-    if (signal?.aborted) throw toCancelledError(signal.reason);
+    throwIfAborted(signal);
     const keys = await this.#keys(sessionId);
     const known = after?.revision ?? 0;
     if (after !== null && keys[known - 1]?.recordId !== after.recordId) {

@@ -1,4 +1,4 @@
-import { toCancelledError } from "../../src/base/abort.ts";
+import { throwIfAborted } from "../../src/base/abort.ts";
 import {
   SessionSerializationError,
   SessionUnsupportedError,
@@ -72,7 +72,7 @@ export class KvSessionSnapshots implements SessionStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<AgentSession | null> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const text = await this.#kv.get(await this.#key(sessionId));
     return text === null ? null : sessionFromJson(parse(text));
   }
@@ -83,7 +83,7 @@ export class KvSessionSnapshots implements SessionStorage {
    * @throws {SessionUnsupportedError} A head is expected, or another branch than `main`.
    */
   async save(session: AgentSession, options: SaveOptions = {}): Promise<void> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const { expectedHead, branchId = DEFAULT_SESSION_BRANCH } = options;
     if (expectedHead !== undefined || branchId !== DEFAULT_SESSION_BRANCH) {
       throw new SessionUnsupportedError(
@@ -105,8 +105,4 @@ function parse(text: string): unknown {
   } catch (cause) {
     throw new SessionSerializationError("The snapshot is no JSON", { cause });
   }
-}
-
-function throwIfAborted({ signal }: StorageCallOptions): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
 }

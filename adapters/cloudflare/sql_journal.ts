@@ -1,13 +1,14 @@
-import { toCancelledError } from "../../src/base/abort.ts";
+import { throwIfAborted } from "../../src/base/abort.ts";
 import { JournalReplacedError } from "../../src/session/errors.ts";
-import type {
-  JournalAppendResult,
-  JournalBackend,
-  JournalCallOptions,
-  JournalCapabilities,
-  JournalEntry,
-  JournalLine,
-  JournalPosition,
+import {
+  isSamePosition,
+  type JournalAppendResult,
+  type JournalBackend,
+  type JournalCallOptions,
+  type JournalCapabilities,
+  type JournalEntry,
+  type JournalLine,
+  type JournalPosition,
 } from "../../src/session/journal.ts";
 import { joinLine, splitLine } from "./line_parts.ts";
 import type { ObjectSqlStorage, SqlValue } from "./storage_types.ts";
@@ -60,14 +61,14 @@ export class DurableObjectJournal implements JournalBackend {
     options: JournalCallOptions = {},
   ): AsyncGenerator<readonly string[]> {
     if (after !== null) {
-      throwIfAborted(options);
+      throwIfAborted(options.signal);
       if (this.#recordIdAt(sessionId, after.revision) !== after.recordId) {
         throw new JournalReplacedError(sessionId);
       }
     }
     let revision = after?.revision ?? 0;
     for (;;) {
-      throwIfAborted(options);
+      throwIfAborted(options.signal);
       const lines = this.#page(sessionId, revision);
       if (lines.length === 0) return;
       yield await Promise.resolve(lines);
@@ -81,13 +82,13 @@ export class DurableObjectJournal implements JournalBackend {
     entry: JournalEntry,
     options: JournalCallOptions = {},
   ): Promise<JournalAppendResult> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const parts = splitLine(entry.line);
     return await Promise.resolve(
       // No await inside: what follows one would be outside of the transaction.
       this.#storage.transactionSync(() => {
         const last = this.#last(sessionId);
-        if (!isSame(last, entry.after)) return { ok: false, last };
+        if (!isSamePosition(last, entry.after)) return { ok: false, last };
         this.#insert(sessionId, entry, parts);
         return { ok: true };
       }),
@@ -99,7 +100,7 @@ export class DurableObjectJournal implements JournalBackend {
     sessionId: string,
     options: JournalCallOptions = {},
   ): Promise<JournalLine | null> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const [row] = this.#rows(
       `${select} and is_checkpoint = 1 order by revision desc limit 1`,
       sessionId,
@@ -212,15 +213,3 @@ create table if not exists ejagent_journal_part (
 
 const select =
   "select revision, record_id, line from ejagent_journal where session_id = ?";
-
-function isSame(
-  last: JournalPosition | null,
-  after: JournalPosition | null,
-): boolean {
-  return last?.revision === after?.revision &&
-    last?.recordId === after?.recordId;
-}
-
-function throwIfAborted({ signal }: JournalCallOptions): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
-}

@@ -1,17 +1,18 @@
-import { toCancelledError } from "../../src/base/abort.ts";
+import { throwIfAborted } from "../../src/base/abort.ts";
 import { type Clock, systemClock } from "../../src/base/ports.ts";
 import {
   JournalReplacedError,
   SessionSerializationError,
 } from "../../src/session/errors.ts";
-import type {
-  JournalAppendResult,
-  JournalBackend,
-  JournalCallOptions,
-  JournalCapabilities,
-  JournalEntry,
-  JournalLine,
-  JournalPosition,
+import {
+  isSamePosition,
+  type JournalAppendResult,
+  type JournalBackend,
+  type JournalCallOptions,
+  type JournalCapabilities,
+  type JournalEntry,
+  type JournalLine,
+  type JournalPosition,
 } from "../../src/session/journal.ts";
 import { commitPatiently } from "./commit.ts";
 import { sessionKeys } from "./keys.ts";
@@ -78,7 +79,7 @@ export class DenoKvJournal implements JournalBackend {
     after: JournalPosition | null,
     options: JournalCallOptions = {},
   ): AsyncGenerator<readonly string[]> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const keys = await sessionKeys(this.#prefix, sessionId);
     const start = keys.line(after?.revision ?? 1);
     let known = after;
@@ -87,7 +88,7 @@ export class DenoKvJournal implements JournalBackend {
     for await (
       const { value } of this.#kv.list({ prefix: keys.lines, start })
     ) {
-      throwIfAborted(options);
+      throwIfAborted(options.signal);
       const stored = value as StoredLine;
       if (known !== null) {
         if (stored.recordId !== known.recordId) break;
@@ -112,15 +113,15 @@ export class DenoKvJournal implements JournalBackend {
     entry: JournalEntry,
     options: JournalCallOptions = {},
   ): Promise<JournalAppendResult> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const { revision, recordId, checkpoint } = entry;
     const keys = await sessionKeys(this.#prefix, sessionId);
     const { value, versionstamp } = await this.#kv.get(keys.head);
     const last = value as JournalPosition | null;
-    if (!isSame(last, entry.after)) return { ok: false, last };
+    if (!isSamePosition(last, entry.after)) return { ok: false, last };
 
     const parts = await this.#store(entry, keys.part);
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const ok = await commitPatiently(() => {
       const operation = this.#kv.atomic()
         .check({ key: keys.head, versionstamp })
@@ -138,7 +139,7 @@ export class DenoKvJournal implements JournalBackend {
     sessionId: string,
     options: JournalCallOptions = {},
   ): Promise<JournalLine | null> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const keys = await sessionKeys(this.#prefix, sessionId);
     const revision = (await this.#kv.get(keys.checkpoint)).value;
     if (typeof revision !== "number") return null;
@@ -173,15 +174,3 @@ export class DenoKvJournal implements JournalBackend {
 }
 
 type PartKey = (digest: Uint8Array, index: number) => readonly KvKeyPart[];
-
-function isSame(
-  last: JournalPosition | null,
-  after: JournalPosition | null,
-): boolean {
-  return last?.revision === after?.revision &&
-    last?.recordId === after?.recordId;
-}
-
-function throwIfAborted({ signal }: JournalCallOptions): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
-}

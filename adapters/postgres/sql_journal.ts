@@ -1,4 +1,4 @@
-import { toCancelledError } from "../../src/base/abort.ts";
+import { throwIfAborted } from "../../src/base/abort.ts";
 import { JournalReplacedError } from "../../src/session/errors.ts";
 import type {
   JournalAppendResult,
@@ -126,7 +126,7 @@ export class PostgresJournal implements JournalBackend {
     values: unknown[],
     { signal }: JournalCallOptions,
   ): Promise<readonly JournalRow[]> {
-    if (signal?.aborted) throw toCancelledError(signal.reason);
+    throwIfAborted(signal);
     const { rows } = await this.#client.query(text, values);
     return rows as readonly JournalRow[];
   }

@@ -1,20 +1,18 @@
 import {
+  addUsage,
   type ModelUsage,
-  modelUsage,
   type RunUsage,
   runUsage,
 } from "../messages/usage.ts";
 import { ContextOverflowError } from "../model/errors.ts";
 
-type OptionalCount = "cacheReadTokens" | "cacheWriteTokens" | "reasoningTokens";
+const noTokens = { inputTokens: 0, outputTokens: 0 };
 
 /** Adds up what the model requests of one run report. */
 export class UsageMeter {
   #requestCount = 0;
   #reportedRequestCount = 0;
-  #inputTokens = 0;
-  #outputTokens = 0;
-  #optional: Record<OptionalCount, number | null> | undefined;
+  #reported: ModelUsage | null = null;
   #compaction: ModelUsage | null = null;
 
   /** Counts a request that is about to be sent. */
@@ -26,13 +24,7 @@ export class UsageMeter {
   reported(usage: ModelUsage | null | undefined): void {
     if (usage === null || usage === undefined) return;
     this.#reportedRequestCount += 1;
-    this.#inputTokens += usage.inputTokens;
-    this.#outputTokens += usage.outputTokens;
-    this.#optional = {
-      cacheReadTokens: this.#sum("cacheReadTokens", usage),
-      cacheWriteTokens: this.#sum("cacheWriteTokens", usage),
-      reasoningTokens: this.#sum("reasoningTokens", usage),
-    };
+    this.#reported = addUsage(this.#reported, usage);
   }
 
   /**
@@ -47,10 +39,7 @@ export class UsageMeter {
 
   /** Adds what an automatic compaction spent. */
   compacted(usage: ModelUsage | null | undefined): void {
-    if (usage === null || usage === undefined) return;
-    this.#compaction = this.#compaction === null
-      ? usage
-      : addUsage(this.#compaction, usage);
+    this.#compaction = addUsage(this.#compaction, usage ?? null);
   }
 
   /** Requests sent so far. */
@@ -65,7 +54,7 @@ export class UsageMeter {
 
   /** Tokens spent so far, compactions included. */
   get spentTokens(): number {
-    return this.#inputTokens + this.#outputTokens +
+    return (this.#reported?.totalTokens ?? 0) +
       (this.#compaction?.totalTokens ?? 0);
   }
 
@@ -79,29 +68,7 @@ export class UsageMeter {
     return runUsage({
       requestCount: this.#requestCount,
       reportedRequestCount: this.#reportedRequestCount,
-      inputTokens: this.#inputTokens,
-      outputTokens: this.#outputTokens,
-      ...this.#optional,
+      ...this.#reported ?? noTokens,
     });
   }
-
-  // Unknown stays unknown: one report without the count makes the sum unknown for good.
-  #sum(name: OptionalCount, usage: ModelUsage): number | null {
-    if (this.#optional === undefined) return usage[name];
-    return sumKnown(this.#optional[name], usage[name]);
-  }
-}
-
-function addUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
-  return modelUsage({
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cacheReadTokens: sumKnown(left.cacheReadTokens, right.cacheReadTokens),
-    cacheWriteTokens: sumKnown(left.cacheWriteTokens, right.cacheWriteTokens),
-    reasoningTokens: sumKnown(left.reasoningTokens, right.reasoningTokens),
-  });
-}
-
-function sumKnown(left: number | null, right: number | null): number | null {
-  return left === null || right === null ? null : left + right;
 }

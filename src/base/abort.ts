@@ -31,6 +31,11 @@ export function toCancelledError(reason: unknown): AgentCancelledError {
   return new AgentCancelledError(abortReasonText(reason), { cause: reason });
 }
 
+/** Returns unless the signal has aborted. @throws {AgentCancelledError} With its reason. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw toCancelledError(signal.reason);
+}
+
 /**
  * Calls `abort` once when the signal aborts, at once if it has already.
  *

@@ -1,18 +1,14 @@
-import { toCancelledError } from "../base/abort.ts";
+import { throwIfAborted } from "../base/abort.ts";
 import { isJsonObject } from "../base/json.ts";
 import {
   requireInteger,
   requireMethods,
   requireText,
 } from "../base/require.ts";
-import type { AgentMessage, AssistantMessage } from "../messages/message.ts";
-import { type ModelUsage, modelUsage } from "../messages/usage.ts";
-import type {
-  ContextBuildResult,
-  ModelAdapter,
-  ModelResponse,
-} from "../model/adapter.ts";
-import { ModelProtocolError } from "../model/errors.ts";
+import type { AgentMessage } from "../messages/message.ts";
+import { addUsage, type ModelUsage } from "../messages/usage.ts";
+import type { ContextBuildResult, ModelAdapter } from "../model/adapter.ts";
+import { asResponse, requireCompleted } from "../model/fold.ts";
 import {
   CompactionError,
   type CompactionRequest,
@@ -131,7 +127,7 @@ export class ModelCompactor implements Compactor {
       const piece = this.#firstPiece(open);
       const answer = await this.#ask(piece, options.signal);
       content = answer.content;
-      usage = sumOfUsage(usage, answer.usage);
+      usage = addUsage(usage, answer.usage);
       open = this.#rest(open, piece, content);
     }
     return { content, source: this.#source, usage };
@@ -147,9 +143,10 @@ export class ModelCompactor implements Compactor {
       throw new TypeError("contextBuilder must return a built context");
     }
     throwIfAborted(signal);
-    const { message, usage } = asResponse(
-      await this.#model.complete(context, { signal }),
-    );
+    const { message, usage } = requireCompleted({
+      kind: "completed",
+      ...asResponse(await this.#model.complete(context, { signal })),
+    });
     throwIfAborted(signal);
     const content = message.content?.trim() ?? "";
     if (content === "") {
@@ -209,42 +206,4 @@ function withMessages(
       messagesToSummarize: Object.freeze(messages),
     }),
   });
-}
-
-function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw toCancelledError(signal.reason);
-}
-
-function asResponse(answer: ModelResponse | AssistantMessage): ModelResponse {
-  const response = isJsonObject(answer) && "message" in answer
-    ? answer as unknown as ModelResponse
-    : { message: answer as AssistantMessage };
-  const content: unknown = response.message?.content;
-  if (content !== null && typeof content !== "string") {
-    throw new ModelProtocolError(
-      "The model answered with no assistant message",
-    );
-  }
-  return response;
-}
-
-function sumOfUsage(
-  left: ModelUsage | null,
-  right: ModelUsage | null,
-): ModelUsage | null {
-  if (left === null || right === null) return left ?? right;
-  return modelUsage({
-    inputTokens: left.inputTokens + right.inputTokens,
-    outputTokens: left.outputTokens + right.outputTokens,
-    cacheReadTokens: sumOfCounts(left.cacheReadTokens, right.cacheReadTokens),
-    cacheWriteTokens: sumOfCounts(
-      left.cacheWriteTokens,
-      right.cacheWriteTokens,
-    ),
-    reasoningTokens: sumOfCounts(left.reasoningTokens, right.reasoningTokens),
-  });
-}
-
-function sumOfCounts(left: number | null, right: number | null): number | null {
-  return left === null || right === null ? null : left + right;
 }

@@ -122,6 +122,29 @@ export function runUsage(input: RunUsageInput): RunUsage {
   });
 }
 
+/**
+ * Adds two reports; null stands for none.
+ *
+ * Unknown stays unknown: an optional count that one report lacks is null in the sum.
+ */
+export function addUsage(
+  left: ModelUsage | null,
+  right: ModelUsage | null,
+): ModelUsage | null {
+  if (left === null || right === null) return left ?? right;
+  return modelUsage({
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    cacheReadTokens: sumKnown(left.cacheReadTokens, right.cacheReadTokens),
+    cacheWriteTokens: sumKnown(left.cacheWriteTokens, right.cacheWriteTokens),
+    reasoningTokens: sumKnown(left.reasoningTokens, right.reasoningTokens),
+  });
+}
+
+function sumKnown(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? null : left + right;
+}
+
 /** Usage of a run that sent nothing. */
 export const NO_USAGE: RunUsage = runUsage({
   inputTokens: 0,

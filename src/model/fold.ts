@@ -48,7 +48,10 @@ async function* completeAsStream(
   yield { kind: "completed", ...asResponse(response) };
 }
 
-function asResponse(response: ModelResponse | AssistantMessage): ModelResponse {
+/** The answer of an adapter in its full form. @throws {ModelProtocolError} It is no object. */
+export function asResponse(
+  response: ModelResponse | AssistantMessage,
+): ModelResponse {
   if (!isJsonObject(response)) {
     throw new ModelProtocolError("The model adapter returned no answer");
   }

@@ -1,8 +1,4 @@
-import {
-  AgentCancelledError,
-  detach,
-  toCancelledError,
-} from "../base/abort.ts";
+import { AgentCancelledError, detach, throwIfAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import {
   type Clock,
@@ -221,8 +217,4 @@ function storageError(
       `${errorText(cause)}; check the permissions of its directory`,
     { cause },
   );
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
 }

@@ -1,4 +1,8 @@
-import { followSignal, toCancelledError } from "../base/abort.ts";
+import {
+  followSignal,
+  throwIfAborted,
+  toCancelledError,
+} from "../base/abort.ts";
 import { Gate } from "../base/gate.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionLockTimeoutError } from "./errors.ts";
@@ -189,8 +193,4 @@ function jitter(ids: IdSource): number {
     hash = (hash * 31 + character.charCodeAt(0)) >>> 0;
   }
   return 0.5 + hash / 2 ** 32;
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
 }

@@ -18,6 +18,15 @@ export interface JournalPosition {
   readonly recordId: string;
 }
 
+/** True if both name the same line, or both are null. */
+export function isSamePosition(
+  left: JournalPosition | null,
+  right: JournalPosition | null,
+): boolean {
+  return left?.revision === right?.revision &&
+    left?.recordId === right?.recordId;
+}
+
 /** One line to be stored. */
 export interface JournalEntry {
   /** The line that must be the last one now; null if the journal must be empty. */

@@ -1,12 +1,13 @@
-import { toCancelledError } from "../base/abort.ts";
-import type {
-  JournalAppendResult,
-  JournalBackend,
-  JournalCallOptions,
-  JournalCapabilities,
-  JournalEntry,
-  JournalLine,
-  JournalPosition,
+import { throwIfAborted } from "../base/abort.ts";
+import {
+  isSamePosition,
+  type JournalAppendResult,
+  type JournalBackend,
+  type JournalCallOptions,
+  type JournalCapabilities,
+  type JournalEntry,
+  type JournalLine,
+  type JournalPosition,
 } from "./journal.ts";
 import { JournalReplacedError } from "./errors.ts";
 import type { JournalStorageOptions } from "./storage.ts";
@@ -52,7 +53,7 @@ export class MemoryJournal implements JournalBackend {
     after: JournalPosition | null,
     options: JournalCallOptions = {},
   ): AsyncGenerator<readonly string[]> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const lines = this.#journals.get(sessionId)?.lines ?? [];
     if (
       after !== null && lines[after.revision - 1]?.recordId !== after.recordId
@@ -69,14 +70,11 @@ export class MemoryJournal implements JournalBackend {
     entry: JournalEntry,
     options: JournalCallOptions = {},
   ): Promise<JournalAppendResult> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     const journal = this.#journals.get(sessionId) ??
       { lines: [], checkpoint: null };
     const last = lastOf(journal);
-    if (
-      last?.revision !== entry.after?.revision ||
-      last?.recordId !== entry.after?.recordId
-    ) {
+    if (!isSamePosition(last, entry.after)) {
       return await Promise.resolve({ ok: false, last });
     }
     const { revision, recordId, line } = entry;
@@ -91,7 +89,7 @@ export class MemoryJournal implements JournalBackend {
     sessionId: string,
     options: JournalCallOptions = {},
   ): Promise<JournalLine | null> {
-    throwIfAborted(options);
+    throwIfAborted(options.signal);
     return await Promise.resolve(
       this.#journals.get(sessionId)?.checkpoint ?? null,
     );
@@ -130,8 +128,4 @@ function lastOf({ lines }: StoredJournal): JournalPosition | null {
   return last === undefined
     ? null
     : { revision: lines.length, recordId: last.recordId };
-}
-
-function throwIfAborted({ signal }: JournalCallOptions): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
 }

@@ -1,6 +1,7 @@
 import {
   AgentCancelledError,
   followSignal,
+  throwIfAborted,
   toCancelledError,
 } from "../base/abort.ts";
 import { deepFreeze } from "../base/freeze.ts";
@@ -218,7 +219,7 @@ export class OpenJournal {
   }
 
   async #alone<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (signal?.aborted) throw toCancelledError(signal.reason);
+    throwIfAborted(signal);
     await this.#gate.enter(signal);
     try {
       return await work();

@@ -1,4 +1,4 @@
-import { toCancelledError } from "../base/abort.ts";
+import { throwIfAborted } from "../base/abort.ts";
 import { JournalReplacedError } from "./errors.ts";
 import { FileAppender, type FileMedium } from "./file_appender.ts";
 import {
@@ -179,8 +179,4 @@ export class SessionFile {
 
 function positionOf({ revision, recordId }: FilePlace): JournalPosition | null {
   return recordId === null ? null : { revision, recordId };
-}
-
-function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw toCancelledError(signal.reason);
 }

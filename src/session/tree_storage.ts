@@ -213,16 +213,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const baseId = fromRecordId === undefined
       ? undefined
       : requireId("fromRecordId", fromRecordId);
-    const wish = {
-      ...this.#namesOf("fork", options),
-      intent: "fork",
-      baseId,
-    } as const;
-    return await this.#branchOff(
-      sessionId,
-      (tree) => planBranch(tree, wish),
-      options,
-    );
+    return await this.#branchAt("fork", sessionId, baseId, options);
   }
 
   /** As `fork`, with the intent to drop what came after the record. */
@@ -231,16 +222,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: RollbackOptions,
   ): Promise<SessionCheckout> {
     const baseId = requireId("toRecordId", options?.toRecordId);
-    const wish = {
-      ...this.#namesOf("rollback", options),
-      intent: "rollback",
-      baseId,
-    } as const;
-    return await this.#branchOff(
-      sessionId,
-      (tree) => planBranch(tree, wish),
-      options,
-    );
+    return await this.#branchAt("rollback", sessionId, baseId, options);
   }
 
   /** Makes a branch that ends right before a run; see {@linkcode SessionTreeStorage.prepareRetry}. */
@@ -290,6 +272,20 @@ export class JournalTreeStorage implements SessionTreeStorage {
   /** As `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #branchAt(
+    intent: "fork" | "rollback",
+    sessionId: string,
+    baseId: string | undefined,
+    options: NewBranchOptions & StorageCallOptions,
+  ): Promise<SessionCheckout> {
+    const wish = { ...this.#namesOf(intent, options), intent, baseId };
+    return await this.#branchOff(
+      sessionId,
+      (tree) => planBranch(tree, wish),
+      options,
+    );
   }
 
   async #branchOff(

@@ -1,4 +1,8 @@
-import { followSignal, toCancelledError } from "../base/abort.ts";
+import {
+  followSignal,
+  throwIfAborted,
+  toCancelledError,
+} from "../base/abort.ts";
 import { EJAgentError } from "../base/errors.ts";
 import { deepFreeze } from "../base/freeze.ts";
 import type { Clock } from "../base/ports.ts";
@@ -73,7 +77,7 @@ export async function requestApproval(
   request: ToolApprovalRequest,
   { signal, timeoutMs, clock }: ApprovalLimits,
 ): Promise<unknown> {
-  if (signal.aborted) throw toCancelledError(signal.reason);
+  throwIfAborted(signal);
   const pending = new AbortController();
   const withdrawn = new Promise<never>((_resolve, reject) => {
     pending.signal.addEventListener(
