@@ -1,5 +1,6 @@
 /**
- * Measures what a user's bundler would ship: each entry, and the smallest useful import, minified.
+ * Measures what a user's bundler would ship: each entry, the smallest useful import, and a whole Worker
+ * with all packages it uses, minified and, the latter, compressed.
  *
  * `--accept` records the sizes in `bench/sizes.json`; `--why` shows which files the smallest import is
  * made of; `--code` prints the bundles themselves as one JSON object.
@@ -7,9 +8,11 @@
  * @module
  */
 
+import { gzipSync } from "node:zlib";
 import { build, type BuildResult } from "esbuild";
 import { readEntries, readManifest } from "./manifest.ts";
 import { readFromDeno } from "./run.ts";
+import { bundleWorker, measuredWorker } from "./worker_bundle.ts";
 
 /** Where the accepted sizes are kept, in bytes by what is imported. */
 export const sizesFile = "bench/sizes.json";
@@ -17,7 +20,10 @@ export const sizesFile = "bench/sizes.json";
 /** The smallest useful import, by the name under which its size is kept. */
 export const smallestImport = "{ Agent, defineTool }";
 
-/** Minified code by what is imported: the key of an entry, or the smallest import. */
+/** The Worker, by the names under which its sizes are kept. */
+const worker = { minified: "worker bundle", compressed: "worker bundle, gzip" };
+
+/** Minified code by what is imported: the key of an entry, the smallest import, or the Worker. */
 export type Bundles = Readonly<Record<string, string>>;
 
 /** Makes the bundles in a process of its own, since the bundler leaves one behind. */
@@ -30,9 +36,11 @@ export async function readBundles(): Promise<Bundles> {
 /** Bytes by what is imported. */
 export function sizesOf(bundles: Bundles): Record<string, number> {
   // The bundles are pure ASCII, so that lengths are sizes.
-  return Object.fromEntries(
+  const sizes = Object.fromEntries(
     Object.entries(bundles).map(([name, code]) => [name, code.length]),
   );
+  const whole = gzipSync(bundles[worker.minified]!, { level: 9 });
+  return { ...sizes, [worker.compressed]: whole.length };
 }
 
 if (import.meta.main) {
@@ -46,6 +54,7 @@ if (import.meta.main) {
     default: {
       const sizes = sizesOf(await bundleAll());
       printRows(Object.entries(sizes));
+      console.log(describeWorker(sizes));
       if (!Deno.args.includes("--accept")) break;
       Deno.writeTextFileSync(sizesFile, `${JSON.stringify(sizes, null, 2)}\n`);
     }
@@ -59,7 +68,15 @@ async function bundleAll(): Promise<Bundles> {
   for (const { key, file } of readEntries()) {
     bundles[key] = codeOf(await bundle(`export * from "./${file}";`));
   }
+  bundles[worker.minified] = (await bundleWorker(measuredWorker)).code;
   return bundles;
+}
+
+function describeWorker(sizes: Readonly<Record<string, number>>): string {
+  const kB = (name: string) => `${Math.round(sizes[name]! / 1000)} kB`;
+  return `worker bundle: ${kB(worker.minified)} min, ${
+    kB(worker.compressed)
+  } gzip`;
 }
 
 /** The share of each file in the smallest useful import, in bytes, the largest first. */

@@ -5,6 +5,7 @@ import {
   sizesOf,
   smallestImport,
 } from "../../scripts/sizes.ts";
+import { readWorkerBundle } from "../../scripts/worker_bundle.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import { entryRules } from "./architecture.ts";
@@ -15,6 +16,10 @@ const slow = { runtimes: ["deno"], timeoutMs: 120_000 } as const;
 /** What no bundle for every runtime may contain; minified code has no comments. */
 const platformTraces =
   /["'`](node|bun|cloudflare|jsr):[a-z]|\bDeno\.|\bBun\.|\bprocess\.|\bBuffer\.|\brequire\(/;
+
+/** What workerd refuses, and any page with a policy against it. */
+const codeFromText =
+  /\beval\(|\bFunction\(|\brequire\(|\b(import|from) ?\(?"node:/;
 
 test(
   "an entry loads no package and no platform module but its own",
@@ -48,6 +53,17 @@ test(
       .filter(({ trace }) => trace !== null)
       .map(({ key, trace }) => `${key} contains ${surroundings(trace!)}`);
     assertEquals(complaints, []);
+  },
+);
+
+test(
+  "a whole Worker, packages included, needs no Node and makes no code from texts",
+  slow,
+  async () => {
+    const { code, imports } = await readWorkerBundle();
+    assertEquals(imports, ["cloudflare:workers"]);
+    const trace = codeFromText.exec(code);
+    assertEquals(trace && surroundings(trace), null);
   },
 );
 

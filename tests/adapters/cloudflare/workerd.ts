@@ -10,14 +10,31 @@ export interface RunningWorker {
   kill(): Promise<void>;
 }
 
-/** Starts a Worker. @param directory Where it keeps what it keeps. */
-export async function startWorker(
+/** Starts a Worker of the tests. @param directory Where it keeps what it keeps. */
+export function startWorker(
   file: string,
+  directory: string,
+): Promise<RunningWorker> {
+  const path = `tests/adapters/cloudflare/${file}`;
+  return startAnyWorker({ path, className: "TestObject" }, directory);
+}
+
+/** A Worker, as its source or as a module. */
+export interface WorkerFile {
+  readonly path: string;
+  /** The class of its Durable Objects. */
+  readonly className: string;
+}
+
+/** Starts a Worker. @param directory Where it keeps what it keeps. */
+export async function startAnyWorker(
+  { path, className }: WorkerFile,
   directory: string,
 ): Promise<RunningWorker> {
   const program = startProgram(
     "tests/adapters/cloudflare/workerd_program.ts",
-    `tests/adapters/cloudflare/${file}`,
+    path,
+    className,
     directory,
   );
   const { url, processId } = JSON.parse(await firstLine(program));

@@ -1,5 +1,6 @@
 /**
- * Runs a Worker of the tests: `workerd_program.ts <worker.ts> <directory>`.
+ * Runs a Worker: `workerd_program.ts <worker> <class> <directory>`, the Worker as a module or as its
+ * source, the class that of its Durable Objects.
  *
  * Prints one line of JSON with the address and the id of workerd's process, and runs until it is told
  * to stop by a line on its input. What the Worker keeps is kept in the directory.
@@ -9,26 +10,37 @@
 
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
-import { build } from "esbuild";
 import {
   Miniflare,
   type Request as OutsideRequest,
   Response as OutsideResponse,
 } from "miniflare";
+import { bundleWorker } from "../../../scripts/worker_bundle.ts";
 import { modelServer } from "../../../src/testing/model_server.ts";
-import { text } from "../../../src/testing/steps.ts";
+import { answerFromOutside } from "./provider.ts";
 
-const [worker, directory] = process.argv.slice(-2);
-const provider = modelServer(() => text("From outside"));
+const [worker, className, directory] = process.argv.slice(-3) as [
+  string,
+  string,
+  string,
+];
+const provider = modelServer(answerFromOutside);
 const miniflare = new Miniflare({
   modules: [{
     type: "ESModule",
     path: "worker.mjs",
-    contents: await bundle(worker!),
+    contents: worker.endsWith(".mjs")
+      ? readFileSync(worker, "utf8")
+      : (await bundleWorker(worker)).code,
   }],
   compatibilityDate: "2026-04-01",
   compatibilityFlags: [],
-  durableObjects: { OBJECTS: { className: "TestObject", useSQLite: true } },
+  bindings: {
+    MODEL_API_KEY: "key",
+    MODEL_URL: "http://provider.example/v1",
+    CHAT_MODEL: "model",
+  },
+  durableObjects: { OBJECTS: { className, useSQLite: true } },
   durableObjectsPersist: `${directory}/objects`,
   kvNamespaces: ["KV"],
   kvPersist: `${directory}/kv`,
@@ -52,21 +64,6 @@ process.stdin.once("data", async () => {
   await miniflare.dispose();
   process.exit(0);
 });
-
-async function bundle(file: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [file],
-    write: false,
-    bundle: true,
-    format: "esm",
-    platform: "browser",
-    target: "es2022",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:workers"],
-    keepNames: true,
-  });
-  return outputFiles[0]!.text;
-}
 
 /** The process of that name that this one has started. */
 function childNamed(name: string): number {
