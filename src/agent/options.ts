@@ -9,12 +9,16 @@ import {
 import { randomIds, systemClock } from "../base/ports.ts";
 import {
   requireInteger,
+  requireList,
   requireMember,
   requireMethods,
   requireNumber,
+  requireObject,
+  requireString,
   requireText,
 } from "../base/require.ts";
 import {
+  type AutoCompactionParts,
   type AutoCompactionPolicy,
   autoCompactionPolicy,
   requireAutoCompactionParts,
@@ -170,77 +174,123 @@ const failurePolicies: Readonly<Record<FollowUpFailurePolicy, true>> = {
 };
 
 /**
- * Checks options; touches nothing outside.
+ * Checks options; touches nothing outside. `null` counts as left out.
  *
  * @throws {TypeError} A member has the wrong type.
  * @throws {RangeError} A member is blank or out of range, or automatic compaction lacks its parts.
  * @throws {AgentConfigurationError} Middleware that wraps nothing, or providers that share a source id.
  */
 export function resolveOptions(options: AgentOptions): AgentConfig {
+  requireObject("The options of an agent", options);
   const agentId = requireText("agentId", options.agentId);
   requireMethods("model", options.model, ["complete"]);
-  const runtimePolicy = createRuntimePolicy(options.runtimePolicy);
-  const handlers = toHandlers(options.tools ?? []);
-  const history: HistoryProvider = options.history ??
+  const runtimePolicy = createRuntimePolicy(options.runtimePolicy ?? {});
+  const handlers = toHandlers(listIn(options, "tools"));
+  const history: HistoryProvider = portIn(options, "history", ["load"]) ??
     new InMemoryHistoryProvider();
-  const contextProviders = Object.freeze([...options.contextProviders ?? []]);
+  const contextProviders = Object.freeze([
+    ...listIn(options, "contextProviders"),
+  ]);
   requireUniqueSources([history, ...contextProviders]);
-  requireOneRecorder(history.sink, options.eventSink);
+  const eventSink = portIn(options, "eventSink", ["emit"]);
+  requireOneRecorder(history.sink, eventSink);
+  const compactionPolicy = portIn(options, "compactionPolicy", ["openRuntime"]);
+  const compactor = portIn(options, "compactor", ["compact"]);
+  const { sinkTimeoutMs = null } = options;
   return Object.freeze({
     agentId,
     model: options.model,
-    name: options.name ?? null,
-    description: options.description ?? null,
+    name: textIn(options, "name"),
+    description: textIn(options, "description"),
     handlers,
     middleware: Object.freeze(
-      (options.middleware ?? []).map(requireMiddleware),
+      listIn(options, "middleware").map(requireMiddleware),
     ),
     behaviorHooks: Object.freeze(
-      (options.behaviorHooks ?? []).map(requireHook),
+      listIn(options, "behaviorHooks").map(requireHook),
     ),
-    skills: options.skills ?? null,
+    skills: portIn(options, "skills", ["discover"]),
     history,
     contextProviders,
-    contextBuilder: options.contextBuilder ?? new AgentContextBuilder(),
-    compactionPolicy: options.compactionPolicy ?? null,
-    autoCompactionPolicy: requireAutoCompaction(options),
-    compactor: options.compactor ?? null,
-    contextTokenEstimator: options.contextTokenEstimator ?? null,
+    contextBuilder: portIn(options, "contextBuilder", ["build"]) ??
+      new AgentContextBuilder(),
+    compactionPolicy,
+    autoCompactionPolicy: requireAutoCompaction(
+      options.autoCompactionPolicy ?? null,
+      { policy: compactionPolicy, compactor },
+    ),
+    compactor,
+    contextTokenEstimator: portIn(
+      options,
+      "contextTokenEstimator",
+      ["estimateMessage", "estimateTools"],
+    ),
     runtimePolicy,
-    eventSink: options.eventSink === undefined
-      ? null
-      : requireSink(options.eventSink),
-    steeringQueueCapacity: capacity(
-      "steeringQueueCapacity",
-      options.steeringQueueCapacity,
-    ),
-    followUpQueueCapacity: capacity(
-      "followUpQueueCapacity",
-      options.followUpQueueCapacity,
-    ),
+    eventSink,
+    steeringQueueCapacity: capacityIn(options, "steeringQueueCapacity"),
+    followUpQueueCapacity: capacityIn(options, "followUpQueueCapacity"),
     followUpFailurePolicy: requireMember(
       "followUpFailurePolicy",
       options.followUpFailurePolicy ?? "discard",
       failurePolicies,
     ),
-    sinkTimeoutMs: options.sinkTimeoutMs === undefined
+    sinkTimeoutMs: sinkTimeoutMs === null
       ? null
-      : requireNumber("sinkTimeoutMs", options.sinkTimeoutMs, 0),
+      : requireNumber("sinkTimeoutMs", sinkTimeoutMs, 0),
     providerTimeoutMs: requireNumber(
       "providerTimeoutMs",
       options.providerTimeoutMs ?? 10_000,
       0,
     ),
-    continuePrompt: options.continuePrompt ?? null,
-    logger: containedLogger(options.logger ?? consoleLogger),
-    clock: options.clock ?? systemClock,
-    ids: options.ids ?? randomIds,
+    continuePrompt: textIn(options, "continuePrompt"),
+    logger: containedLogger(
+      portIn(options, "logger", ["warn"]) ?? consoleLogger,
+    ),
+    clock: portIn(options, "clock", ["now", "setTimer"]) ?? systemClock,
+    ids: portIn(options, "ids", ["next"]) ?? randomIds,
     systemMessages: systemMessages(
-      options.systemPrompt ?? DEFAULT_SYSTEM_PROMPT,
+      textIn(options, "systemPrompt") ?? DEFAULT_SYSTEM_PROMPT,
       handlers.length > 0,
       runtimePolicy.requireExplicitFinish,
     ),
   });
+}
+
+type TextOption = "name" | "description" | "systemPrompt" | "continuePrompt";
+type ListOption =
+  | "tools"
+  | "middleware"
+  | "behaviorHooks"
+  | "contextProviders";
+
+function textIn(options: AgentOptions, name: TextOption): string | null {
+  const text = options[name] ?? null;
+  return text === null ? null : requireString(name, text);
+}
+
+function listIn<Name extends ListOption>(
+  options: AgentOptions,
+  name: Name,
+): NonNullable<AgentOptions[Name]> {
+  return requireList(name, options[name] ?? []);
+}
+
+/** An object that is told by its functions. */
+function portIn<Name extends keyof AgentOptions>(
+  options: AgentOptions,
+  name: Name,
+  methods: readonly string[],
+): NonNullable<AgentOptions[Name]> | null {
+  const port = options[name] ?? null;
+  if (port !== null) requireMethods(name, port, methods);
+  return port;
+}
+
+function capacityIn(
+  options: AgentOptions,
+  name: "steeringQueueCapacity" | "followUpQueueCapacity",
+): number {
+  return requireInteger(name, options[name] ?? 16, 1);
 }
 
 function systemMessages(
@@ -248,9 +298,6 @@ function systemMessages(
   hasTools: boolean,
   explicitFinish: boolean,
 ): readonly AgentMessage[] {
-  if (typeof prompt !== "string") {
-    throw new TypeError("systemPrompt must be a string");
-  }
   const texts = [
     prompt,
     hasTools ? TOOL_PROTOCOL_PROMPT : "",
@@ -259,38 +306,27 @@ function systemMessages(
   return Object.freeze(texts.filter((text) => text !== "").map(systemMessage));
 }
 
-function capacity(name: string, value: number | undefined): number {
-  return requireInteger(name, value ?? 16, 1);
-}
-
 function requireHook(hook: BehaviorHook): BehaviorHook {
   requireMethods("A behavior hook", hook, ["afterTurn"]);
   return hook;
 }
 
-function requireSink(sink: AgentEventSink): AgentEventSink {
-  requireMethods("eventSink", sink, ["emit"]);
-  return sink;
-}
-
 function requireAutoCompaction(
-  options: AgentOptions,
+  input: Partial<AutoCompactionPolicy> | null,
+  parts: AutoCompactionParts,
 ): AutoCompactionPolicy | null {
-  if (options.autoCompactionPolicy === undefined) return null;
-  const policy = autoCompactionPolicy(options.autoCompactionPolicy);
-  requireAutoCompactionParts(policy, {
-    policy: options.compactionPolicy,
-    compactor: options.compactor,
-  });
+  if (input === null) return null;
+  const policy = autoCompactionPolicy(input);
+  requireAutoCompactionParts(policy, parts);
   return policy;
 }
 
 // Two recorders on one branch would take each other for an intruder.
 function requireOneRecorder(
   own: AgentEventSink | undefined,
-  eventSink: AgentEventSink | undefined,
+  eventSink: AgentEventSink | null,
 ): void {
-  if (!isRecorder(own) || eventSink === undefined) return;
+  if (!isRecorder(own) || eventSink === null) return;
   const clashes = flattenSinks([eventSink]).some((sink) =>
     isRecorder(sink) && sink.storage === own.storage &&
     sink.sessionId === own.sessionId && sink.branchId === own.branchId

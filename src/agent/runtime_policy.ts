@@ -2,6 +2,7 @@ import {
   requireBoolean,
   requireInteger,
   requireNumber,
+  requireObject,
 } from "../base/require.ts";
 
 /** Limits and switches of every run of an agent. */
@@ -31,7 +32,7 @@ export interface RuntimePolicy {
  * `maxRunTokens` null, `requireExplicitFinish` false, `parallelToolCalls` false,
  * `maxParallelToolCalls` null, `abortGraceMs` 1000.
  *
- * @throws {TypeError} A member has the wrong type.
+ * @throws {TypeError} The policy is no object, or a member has the wrong type.
  * @throws {RangeError} A member is below its minimum.
  *
  * @example Allow longer runs
@@ -47,6 +48,7 @@ export interface RuntimePolicy {
 export function createRuntimePolicy(
   policy: Partial<RuntimePolicy> = {},
 ): RuntimePolicy {
+  requireObject("runtimePolicy", policy);
   return Object.freeze({
     maxSteps: requireInteger("maxSteps", policy.maxSteps ?? 20, 1),
     maxNoToolResponses: requireInteger(

@@ -1,9 +1,16 @@
-/** Checks a text and trims it. @throws {TypeError} No text. @throws {RangeError} Blank. */
-export function requireText(name: string, value: unknown): string {
+import { isJsonObject } from "./json.ts";
+
+/** Checks a text. @throws {TypeError} Anything else. */
+export function requireString(name: string, value: unknown): string {
   if (typeof value !== "string") {
     throw new TypeError(`${name} must be a string`);
   }
-  const trimmed = value.trim();
+  return value;
+}
+
+/** Checks a text and trims it. @throws {TypeError} No text. @throws {RangeError} Blank. */
+export function requireText(name: string, value: unknown): string {
+  const trimmed = requireString(name, value).trim();
   if (trimmed === "") throw new RangeError(`${name} must not be blank`);
   return trimmed;
 }
@@ -58,6 +65,18 @@ export function requireMember<T extends string>(
     );
   }
   return value as T;
+}
+
+/** Checks a list. @throws {TypeError} Anything else. */
+export function requireList<T>(name: string, value: T): T {
+  if (!Array.isArray(value)) throw new TypeError(`${name} must be a list`);
+  return value;
+}
+
+/** Checks an object. @throws {TypeError} Anything else, lists included. */
+export function requireObject<T>(name: string, value: T): T {
+  if (!isJsonObject(value)) throw new TypeError(`${name} must be an object`);
+  return value;
 }
 
 /** Checks an object that must offer the named functions. @throws {TypeError} One is missing. */

@@ -1,4 +1,8 @@
-import { requireBoolean, requireInteger } from "../base/require.ts";
+import {
+  requireBoolean,
+  requireInteger,
+  requireObject,
+} from "../base/require.ts";
 import type { CompactionPolicy } from "./budget.ts";
 import type { Compactor } from "./compaction.ts";
 
@@ -20,12 +24,13 @@ export type AutoCompactionInput = Partial<AutoCompactionPolicy>;
 /**
  * Makes the policy of automatic compaction; everything is on unless it says otherwise.
  *
- * @throws {TypeError} A switch is neither true nor false.
+ * @throws {TypeError} No object, or a switch is neither true nor false.
  * @throws {RangeError} `maxOverflowRetries` is neither 0 nor 1.
  */
 export function autoCompactionPolicy(
   input: AutoCompactionInput = {},
 ): AutoCompactionPolicy {
+  requireObject("autoCompactionPolicy", input);
   const { maxOverflowRetries = 1 } = input;
   if (requireInteger("maxOverflowRetries", maxOverflowRetries, 0) > 1) {
     throw new RangeError("maxOverflowRetries must be 0 or 1");
@@ -47,9 +52,9 @@ export function autoCompactionPolicy(
 /** What an agent needs in order to compact by itself. */
 export interface AutoCompactionParts {
   /** Says when and where to cut. */
-  readonly policy: CompactionPolicy | undefined;
+  readonly policy: CompactionPolicy | null | undefined;
   /** Writes the summaries. */
-  readonly compactor: Compactor | undefined;
+  readonly compactor: Compactor | null | undefined;
 }
 
 /**
@@ -62,12 +67,12 @@ export function requireAutoCompactionParts(
   parts: AutoCompactionParts,
 ): void {
   if (!automatic.enabled) return;
-  if (parts.policy === undefined) {
+  if (!parts.policy) {
     throw new RangeError(
       "Automatic compaction needs a CompactionPolicy: set compactionPolicy",
     );
   }
-  if (parts.compactor === undefined) {
+  if (!parts.compactor) {
     throw new RangeError(
       "Automatic compaction needs a Compactor: set compactor",
     );

@@ -216,7 +216,8 @@ export function requireUniqueSources(
   providers: readonly { readonly sourceId: string }[],
 ): void {
   const seen = new Set<string>();
-  for (const { sourceId } of providers) {
+  for (const provider of providers) {
+    const sourceId: unknown = provider?.sourceId;
     if (typeof sourceId !== "string" || sourceId.trim() === "") {
       throw new AgentConfigurationError(
         "Every history and context provider needs a sourceId",

@@ -1,6 +1,7 @@
 import {
   Agent,
   AgentConfigurationError,
+  type AgentOptions,
   createRuntimePolicy,
   EXPLICIT_FINISH_PROTOCOL_PROMPT,
   systemMessage,
@@ -55,6 +56,57 @@ test("a model must be able to complete", () => {
     TypeError,
     "model must have a function complete()",
   );
+});
+
+test("what stands behind an option is checked when the agent is made", () => {
+  const wrong: [option: string, values: unknown[], message: string][] = [
+    ["name", [7, {}], "name must be a string"],
+    ["description", [7], "description must be a string"],
+    ["systemPrompt", [7, []], "systemPrompt must be a string"],
+    ["continuePrompt", [true], "continuePrompt must be a string"],
+    ["tools", [{}, "echo"], "tools must be a list"],
+    ["tools", [[null], [{}]], "Every tool must be made by defineTool"],
+    ["middleware", [{}, 7], "middleware must be a list"],
+    ["behaviorHooks", [{}], "behaviorHooks must be a list"],
+    ["behaviorHooks", [[null]], "A behavior hook must have a function"],
+    ["contextProviders", [{}, "x"], "contextProviders must be a list"],
+    ["skills", [7, {}], "skills must have a function discover()"],
+    ["history", [{ sourceId: "x" }], "history must have a function load()"],
+    ["contextBuilder", [{}], "contextBuilder must have a function build()"],
+    ["compactionPolicy", [{}, 7], "compactionPolicy must have a function"],
+    ["autoCompactionPolicy", [7, "on"], "autoCompactionPolicy must be an"],
+    ["compactor", ["x", () => {}], "compactor must have a function compact()"],
+    ["contextTokenEstimator", [{}], "contextTokenEstimator must have a"],
+    ["runtimePolicy", [7, []], "runtimePolicy must be an object"],
+    ["eventSink", [() => {}], "eventSink must have a function emit()"],
+    ["logger", [() => {}], "logger must have a function warn()"],
+    ["clock", [{ now: () => 0 }], "clock must have a function setTimer()"],
+    ["ids", [() => "id"], "ids must have a function next()"],
+  ];
+  const model = new ScriptedModel([]);
+  for (const [option, values, message] of wrong) {
+    for (const value of values) {
+      assertThrows(
+        () => new Agent({ agentId: "a", model, [option]: value }),
+        TypeError,
+        message,
+      );
+    }
+  }
+  for (const nothing of [undefined, null]) {
+    const options = wrong.map(([option]) => [option, nothing]);
+    new Agent({ agentId: "a", model, ...Object.fromEntries(options) });
+  }
+});
+
+test("an agent cannot be made of nothing", () => {
+  for (const options of [undefined, null, "a", []]) {
+    assertThrows(
+      () => new Agent(options as unknown as AgentOptions),
+      TypeError,
+      "The options of an agent must be an object",
+    );
+  }
 });
 
 test(
@@ -224,6 +276,11 @@ test("two providers must not share a source id", () => {
   );
   assertThrows(
     () => agentWith([], { contextProviders: [{ sourceId: " " }] }),
+    AgentConfigurationError,
+    "sourceId",
+  );
+  assertThrows(
+    () => agentWith([], { contextProviders: [null as never] }),
     AgentConfigurationError,
     "sourceId",
   );
