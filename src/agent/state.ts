@@ -41,7 +41,7 @@ export class AgentState {
   /** Puts another history behind the agent's own system messages. */
   replaceHistory(messages: readonly AgentMessage[]): void {
     this.conversation.replace(
-      [...this.#system, ...messages],
+      this.#system.concat(messages),
       this.#system.length,
     );
   }

@@ -98,7 +98,7 @@ export class Conversation {
         "systemCount must not exceed the number of messages",
       );
     }
-    this.#messages = [...messages].map(frozenCopy<AgentMessage>);
+    this.#messages = messages.map(frozenCopy<AgentMessage>);
     this.#snapshot = undefined;
     this.#systemCount = systemCount;
   }
