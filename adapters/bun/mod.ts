@@ -42,7 +42,8 @@ export type {
   McpServerSettings,
   McpStdioServer,
 } from "../../src/mcp/config.ts";
-export type { McpOAuthProvider, McpTransport } from "../../src/mcp/protocol.ts";
+export type { McpOAuthProvider } from "../../src/mcp/oauth_provider.ts";
+export type { McpTransport } from "../../src/mcp/protocol.ts";
 export { bundleSkills, fsSkillSource } from "../node/skill_directory.ts";
 export type { BundleSkillsOptions } from "../../src/skills/bundle.ts";
 export type {

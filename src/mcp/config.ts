@@ -1,6 +1,7 @@
 import { frozenCopy } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
-import type { McpOAuthProvider, McpTransport } from "./protocol.ts";
+import type { McpOAuthProvider } from "./oauth_provider.ts";
+import type { McpTransport } from "./protocol.ts";
 
 /** What every kind of server may say. */
 export interface McpServerSettings {

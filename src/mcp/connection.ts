@@ -1,26 +1,21 @@
 import { followSignal } from "../base/abort.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
-import type { Clock, Logger } from "../base/ports.ts";
 import type { McpServer } from "./config.ts";
-import type { ReportDiagnostic } from "./diagnostic.ts";
+import type { ConnectionOptions } from "./connection_options.ts";
 import { McpServerError } from "./errors.ts";
 import {
   isUnknownSession,
+  isUserAway,
   serverFailure,
   wantsAuthorization,
 } from "./failure.ts";
-import type { McpHooks } from "./hooks.ts";
 import { unlessAborted } from "./pending.ts";
-import type { McpClientInfo, McpTool } from "./protocol.ts";
+import type { McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
 import { readTools } from "./tool_list.ts";
-import {
-  makeTransport,
-  type McpHttpOptions,
-  type McpTransportFactory,
-} from "./transport.ts";
-import { type McpVariables, withVariables } from "./variables.ts";
+import { makeTransport } from "./transport.ts";
+import { withVariables } from "./variables.ts";
 
 /** How a server is. */
 export interface McpServerStatus {
@@ -35,32 +30,10 @@ export interface McpServerStatus {
   readonly error?: string;
 }
 
-/** What all connections of a manager share. */
-export interface ConnectionOptions {
-  /** Milliseconds that connecting and listing may take. */
-  readonly connectTimeoutMs: number;
-  /** How the client introduces itself. */
-  readonly clientInfo: McpClientInfo;
-  /** What servers may ask of the client. */
-  readonly hooks: McpHooks;
-  /** Values for `${NAME}`; undefined expands nothing. */
-  readonly variables: McpVariables | undefined;
-  /** Starts child processes. */
-  readonly stdio: McpTransportFactory | undefined;
-  /** How remote servers are talked to. */
-  readonly http: McpHttpOptions | undefined;
-  /** Drives the waits. */
-  readonly clock: Clock;
-  /** Told what is only good to know. */
-  readonly logger: Logger;
-  /** Told what somebody should know. */
-  readonly report: ReportDiagnostic;
-  /** The tools of the connection are others now. */
-  readonly onToolsChanged: (connection: McpConnection) => void;
-}
-
 const changesSettleMs = 300;
 const terminateTimeoutMs = 2000;
+// The SDK gives a program two seconds before each signal.
+const closeTimeoutMs = 5000;
 
 /** One server: its session as long as there is one, its tools, and how it is. */
 export class McpConnection {
@@ -70,7 +43,9 @@ export class McpConnection {
   readonly server: McpServer;
   readonly #options: ConnectionOptions;
   #session: McpSession | undefined;
-  #unauthorized: McpSession | undefined;
+  /** The session that sent the user away for a code. */
+  #awaitingCode: McpSession | undefined;
+  readonly #closing = new Set<Promise<void>>();
   #opening: Promise<void> | undefined;
   #attempt: AbortController | undefined;
   #tools: readonly McpTool[] = [];
@@ -114,9 +89,12 @@ export class McpConnection {
   /**
    * Connects again if the connection was lost.
    *
-   * @throws {McpServerError} It is lost and stays so.
+   * @throws {McpServerError} It is lost and stays so, or its user has not come back yet.
    */
   async ensureOpen(): Promise<void> {
+    // Another attempt would send the user away again and make the code worthless
+    // that is on its way.
+    if (this.#awaitingCode !== undefined) throw needsAuthorization(this.name);
     if (this.#session !== undefined) return;
     try {
       await this.open();
@@ -140,6 +118,7 @@ export class McpConnection {
       return await session.callTool(call);
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
+      this.#noteAuthorization(session, error);
       if (!session.isKeptByServer || !isUnknownSession(error)) {
         throw serverFailure(error, this.name);
       }
@@ -149,17 +128,24 @@ export class McpConnection {
     }
   }
 
-  /** Takes the code that the user brought back from the authorization server, and connects. */
+  /**
+   * Takes the code that the user brought back from the authorization server; also for
+   * a user whom another process sent there.
+   *
+   * @throws {McpServerError} The code is not taken.
+   */
   async finishAuth(code: string): Promise<void> {
+    const session = this.#awaitingCode ??
+      this.#newSession(await this.#makeTransport());
     try {
-      await this.#unauthorized?.finishAuth(code);
+      await session.finishAuth(code);
     } catch (error) {
       throw serverFailure(error, this.name);
     }
-    await this.open();
+    this.#awaitingCode = undefined;
   }
 
-  /** Ends the session and forgets the tools. */
+  /** Ends the session and forgets the tools; programs that were started have ended then. */
   async close(): Promise<void> {
     this.#attempt?.abort(notConnected(this.name));
     await this.#opening?.catch(() => {});
@@ -167,7 +153,12 @@ export class McpConnection {
     this.#forgetSession();
     this.#tools = [];
     if (this.#status.status !== "disabled") this.#status = { status: "closed" };
-    if (session === undefined) return;
+    if (session !== undefined) await this.#end(session);
+    await Promise.all(this.#closing);
+  }
+
+  /** Ends a session in the way that a server which keeps it is told. */
+  async #end(session: McpSession): Promise<void> {
     const { clock, logger } = this.#options;
     const say = (error: unknown) =>
       logger.info?.("An MCP server could not be told that its session ends", {
@@ -179,7 +170,17 @@ export class McpConnection {
       ms: terminateTimeoutMs,
       what: `Ending the session with MCP server ${this.name}`,
     }).catch(say);
-    await session.close().catch(say);
+    this.#abandon(session);
+  }
+
+  // Nobody waits for it but a shutdown: a program that hangs takes seconds to end.
+  #abandon(session: McpSession): void {
+    const closing: Promise<void> = withDeadline(() => session.close(), {
+      clock: this.#options.clock,
+      ms: closeTimeoutMs,
+      what: `Closing the connection to MCP server ${this.name}`,
+    }).catch(() => {}).finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
   }
 
   async #open(): Promise<void> {
@@ -214,15 +215,15 @@ export class McpConnection {
     // Nobody would close what is opened after the end of the attempt.
     signal.throwIfAborted();
     const session = this.#newSession(transport);
-    const unfollow = followSignal(signal, () => session.abandon());
+    const unfollow = followSignal(signal, () => this.#abandon(session));
     try {
       await session.open(connectTimeoutMs, signal);
       const listed = await session.listTools(connectTimeoutMs);
       signal.throwIfAborted();
       this.#adopt(session, listed);
     } catch (error) {
-      session.abandon();
-      if (wantsAuthorization(error)) this.#unauthorized = session;
+      this.#abandon(session);
+      if (isUserAway(error)) this.#awaitingCode = session;
       throw error;
     } finally {
       unfollow();
@@ -268,9 +269,9 @@ export class McpConnection {
   #adopt(session: McpSession, listed: readonly unknown[]): void {
     this.#readTools(listed);
     this.#session = session;
-    this.#unauthorized = undefined;
+    this.#awaitingCode = undefined;
     this.#status = { status: "connected" };
-    this.#options.onToolsChanged(this);
+    this.#options.onToolsChanged(this.name);
   }
 
   #readTools(listed: readonly unknown[]): void {
@@ -301,9 +302,10 @@ export class McpConnection {
       const listed = await session.listTools(connectTimeoutMs);
       if (this.#session !== session) return;
       this.#readTools(listed);
-      onToolsChanged(this);
+      onToolsChanged(this.name);
     } catch (error) {
       if (this.#session !== session) return;
+      this.#noteAuthorization(session, error);
       report({
         kind: "list_failed",
         server: this.name,
@@ -312,11 +314,18 @@ export class McpConnection {
     }
   }
 
+  #noteAuthorization(session: McpSession, error: unknown): void {
+    if (!wantsAuthorization(error)) return;
+    const { message } = serverFailure(error, this.name);
+    this.#status = { status: "needs_auth", error: message };
+    if (isUserAway(error)) this.#awaitingCode = session;
+  }
+
   #drop(): void {
     const session = this.#session;
     this.#forgetSession();
     this.#status = { status: "closed" };
-    session?.abandon();
+    if (session !== undefined) this.#abandon(session);
   }
 
   #forgetSession(): void {
@@ -330,5 +339,11 @@ function notConnected(server: string, cause?: unknown): McpServerError {
   return new McpServerError(`MCP server ${server} is not connected`, {
     server,
     cause,
+  });
+}
+
+function needsAuthorization(server: string): McpServerError {
+  return new McpServerError(`MCP server ${server} needs authorization`, {
+    server,
   });
 }

@@ -1,6 +1,6 @@
 import { errorText } from "../base/errors.ts";
 import { McpServerError } from "./errors.ts";
-import { ErrorCode, McpError, UnauthorizedError } from "./sdk.ts";
+import { ErrorCode, McpError, OAuthError, UnauthorizedError } from "./sdk.ts";
 
 /**
  * Turns what the SDK throws into an error that may be shown to the model.
@@ -21,6 +21,11 @@ export function serverFailure(error: unknown, server: string): McpServerError {
 /** True if the server wants to know who asks. */
 export function wantsAuthorization(error: unknown): boolean {
   return error instanceof UnauthorizedError || httpStatusOf(error) === 401;
+}
+
+/** True if the user was sent to the authorization server and will bring back a code. */
+export function isUserAway(error: unknown): boolean {
+  return error instanceof UnauthorizedError;
 }
 
 /** True if the server refused a request because it has no such session. */
@@ -48,14 +53,26 @@ function messageOf(error: unknown, server: string): string {
   if (error instanceof UnauthorizedError) {
     return `MCP server ${server} needs authorization`;
   }
+  if (error instanceof OAuthError) {
+    // Its message may quote the response, which may hold tokens.
+    return `The authorization server of MCP server ${server} answered ${error.errorCode}`;
+  }
   if (error instanceof McpError) {
     return error.code === ErrorCode.RequestTimeout
       ? "MCP request timed out"
       : error.message;
+  }
+  // Their messages quote what was read.
+  if (error instanceof SyntaxError || isSchemaError(error)) {
+    return `MCP server ${server} sent what the protocol does not allow`;
   }
   const text = errorText(error);
   // The messages of a failed fetch may quote the address.
   return error instanceof TypeError || text.startsWith("SSE error: ")
     ? `MCP server ${server} cannot be reached`
     : text;
+}
+
+function isSchemaError(error: unknown): boolean {
+  return error instanceof Error && error.name === "ZodError";
 }

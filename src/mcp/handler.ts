@@ -141,10 +141,29 @@ export class McpToolHandler extends BaseHandler {
 
   /**
    * Takes the code that the user brought back from the authorization server of a
-   * server whose status is `"needs_auth"`, and connects it.
+   * server whose status is `"needs_auth"`, and connects to it; its tools take effect at
+   * the next turn.
    *
+   * A server gets this status at start-up, or when one of its tools wants more rights
+   * than the tokens give. By then its `authProvider` was told where to send the user,
+   * and until the code is here calls of its tools fail at once, so that the user is not
+   * sent away twice. `reconnect` starts over.
+   *
+   * The user may come back to another process, as long as its provider has what the
+   * first one kept. Before start-up the code is only turned into tokens.
+   *
+   * @param code The member `code` of the address that the user came back to; compare
+   * its `state` with your provider's first.
    * @throws {RangeError} As a rejection: there is no server of this name.
-   * @throws {McpServerError} As a rejection: it did not work.
+   * @throws {McpServerError} As a rejection: the code was refused, or the server wants more.
+   *
+   * @example Let the user in
+   * ```ts ignore
+   * await docs.startup();
+   * if (docs.serverStatus("docs")?.status === "needs_auth") {
+   *   await docs.finishAuth("docs", await codeFromTheBrowser());
+   * }
+   * ```
    */
   async finishAuth(server: string, code: string): Promise<void> {
     await this.#manager.finishAuth?.(server, code);

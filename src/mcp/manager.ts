@@ -100,7 +100,7 @@ export class McpServerManager implements McpManager {
       clock: options.clock ?? systemClock,
       logger,
       report: this.#diagnostics.report,
-      onToolsChanged: (connection: McpConnection) => this.#publish(connection),
+      onToolsChanged: (server: string) => this.#publish(this.#find(server)),
     };
     this.#connections = Object.entries(mcpServers).map(([name, server]) =>
       new McpConnection(name, server, shared)
@@ -193,13 +193,16 @@ export class McpServerManager implements McpManager {
 
   /**
    * Takes the code that the user brought back from the authorization server of a
-   * server that needs authorization, and connects it.
+   * server that needs authorization, and connects to it. Before `startup` it only lets
+   * the provider keep the tokens.
    *
    * @throws {RangeError} As a rejection: there is no server of this name.
    * @throws {McpServerError} As a rejection: it did not work.
    */
   async finishAuth(server: string, code: string): Promise<void> {
-    await this.#require(server).finishAuth(code);
+    const connection = this.#require(server);
+    await connection.finishAuth(code);
+    if (this.#started) await connection.open();
   }
 
   /**

@@ -46,6 +46,7 @@ export type {
 } from "./hooks.ts";
 export { McpServerManager } from "./manager.ts";
 export type { McpCallOptions, McpManager } from "./manager.ts";
+export type { McpOAuthProvider } from "./oauth_provider.ts";
 export type {
   McpConnectionOptions,
   McpServerManagerOptions,
@@ -54,7 +55,6 @@ export type {
 export type {
   McpClientInfo,
   McpContentBlock,
-  McpOAuthProvider,
   McpProgress,
   McpTool,
   McpToolAnnotations,

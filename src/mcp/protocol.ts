@@ -93,29 +93,3 @@ export interface McpClientInfo {
   /** Its version. */
   readonly version: string;
 }
-
-/**
- * Gets and keeps the tokens of one server.
- *
- * Every `OAuthClientProvider` of the official SDK is one, also those for programs
- * without a user.
- */
-export interface McpOAuthProvider {
-  /** Where the user comes back to; undefined for programs without a user. */
-  readonly redirectUrl: string | URL | undefined;
-  /** How the client describes itself to authorization servers. */
-  readonly clientMetadata: object;
-  /** What is known of the registration. */
-  clientInformation(): object | undefined | Promise<object | undefined>;
-  /** The tokens that are kept. */
-  tokens(): object | undefined | Promise<object | undefined>;
-  /** Keeps tokens. */
-  // deno-lint-ignore no-explicit-any -- the token types of the SDK are not ours to name
-  saveTokens(tokens: any): void | Promise<void>;
-  /** Sends the user to an address. */
-  redirectToAuthorization(url: URL): void | Promise<void>;
-  /** Keeps the secret half of the exchange. */
-  saveCodeVerifier(codeVerifier: string): void | Promise<void>;
-  /** The secret half that was kept. */
-  codeVerifier(): string | Promise<string>;
-}

@@ -9,6 +9,9 @@ export { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
 export { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
+// @ts-types="@modelcontextprotocol/sdk/server/auth/errors"
+export { OAuthError } from "@modelcontextprotocol/sdk/server/auth/errors.js";
+
 // @ts-types="@modelcontextprotocol/sdk/types"
 export {
   CreateMessageRequestSchema,

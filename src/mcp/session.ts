@@ -1,4 +1,4 @@
-import { detach } from "../base/abort.ts";
+import { McpServerError } from "./errors.ts";
 import { capabilitiesOf, installHooks, type McpHooks } from "./hooks.ts";
 import { whilePending } from "./pending.ts";
 import type {
@@ -152,17 +152,19 @@ export class McpSession {
   /** Gives a code that the user brought back to the provider of tokens. */
   async finishAuth(code: string): Promise<void> {
     const { finishAuth } = this.#transport as Terminable;
-    await finishAuth?.call(this.#transport, code);
+    if (finishAuth === undefined) {
+      const { server } = this.#options;
+      throw new McpServerError(
+        `MCP server ${server} has a transport that knows no authorization`,
+        { server },
+      );
+    }
+    await finishAuth.call(this.#transport, code);
   }
 
   /** Ends the connection. */
   async close(): Promise<void> {
     await this.#client.close();
-  }
-
-  /** Ends a connection that nobody needs any longer, without waiting. */
-  abandon(): void {
-    detach(this.close());
   }
 }
 
