@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/json.ts";
 import { McpToolError } from "./errors.ts";
 import type { McpContentBlock, McpToolResult } from "./protocol.ts";
 
@@ -17,9 +18,10 @@ export interface ConvertMcpResultOptions {
 /**
  * Turns the result of a call into data for the model.
  *
- * A structured result is taken as it is, without the copy of it in the text. Texts
- * alone become one text, line by line. Everything else becomes
- * `{ content: [...] }` with one entry for each block.
+ * A structured result is taken as it is, without the copy of it in the text; only the
+ * base64 of a block beside it, which servers repeat there, becomes its size. Texts alone
+ * become one text, line by line. Everything else becomes `{ content: [...] }` with one
+ * entry for each block.
  *
  * @throws {McpToolError} The tool failed; the message is what it said.
  *
@@ -45,7 +47,12 @@ export function convertMcpResult(
   if (structuredContent !== undefined) {
     const others = content.filter((block) => !isText(block));
     if (others.length === 0) return structuredContent;
-    return { structuredContent, content: blocksOf(others, options) };
+    return {
+      structuredContent: options.includeBinary
+        ? structuredContent
+        : withSizes(structuredContent, base64In(others)),
+      content: blocksOf(others, options),
+    };
   }
   if (texts.length > 0 && texts.length === content.length) {
     return texts.join("\n");
@@ -85,6 +92,28 @@ function convertBlock(block: McpContentBlock, includeBinary: boolean): object {
     default:
       return { type };
   }
+}
+
+/** The binary parts of blocks, as they were sent. */
+function base64In(content: readonly McpContentBlock[]): ReadonlySet<unknown> {
+  return new Set(
+    content.flatMap(({ data, resource }) => [data, Object(resource).blob])
+      .filter((part) => typeof part === "string" && part !== ""),
+  );
+}
+
+/** A copy with the size of each known binary part in its place. */
+function withSizes(value: unknown, binaries: ReadonlySet<unknown>): unknown {
+  if (binaries.has(value)) return `${decodedLength(String(value))} bytes`;
+  if (Array.isArray(value)) {
+    return value.map((entry) => withSizes(entry, binaries));
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map((
+      [name, member],
+    ) => [name, withSizes(member, binaries)]),
+  );
 }
 
 function binary(member: string, base64: unknown, include: boolean): object {

@@ -9,6 +9,8 @@ import { stdioTransport } from "../../adapters/node/mcp_stdio.ts";
 import type { McpToolHandler, McpTransport } from "../../src/mcp/mod.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { everythingHandler, useEverything } from "./mcp_everything.ts";
+import { useFilesystem } from "./mcp_filesystem.ts";
+import { useMemory } from "./mcp_memory.ts";
 import { npmServer, startEverything } from "./mcp_servers.ts";
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
@@ -70,6 +72,10 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
     assertEquals(handler.serverStatus("all")?.status, "failed");
     await handler.shutdown();
   },
+
+  filesystem: useFilesystem,
+
+  memory: useMemory,
 
   streamableHttp: () => useOverHttp("streamableHttp"),
 

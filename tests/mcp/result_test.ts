@@ -76,6 +76,22 @@ test("blocks that are no text", () => {
   );
 });
 
+test("a picture that the structured result repeats is told as its size", () => {
+  const image = { type: "image", mimeType: "image/png", data: "AQIDBA==" };
+  const result = {
+    content: [image],
+    structuredContent: { title: "t", pages: [{ n: 1, picture: image.data }] },
+  };
+  assertEquals(convertMcpResult(result, options), {
+    structuredContent: { title: "t", pages: [{ n: 1, picture: "4 bytes" }] },
+    content: [{ type: "image", mimeType: "image/png", bytes: 4 }],
+  });
+  assertEquals(
+    convertMcpResult(result, { ...options, includeBinary: true }),
+    { structuredContent: result.structuredContent, content: [image] },
+  );
+});
+
 test("a failure is what the tool said", () => {
   const fail = (content: { type: string; text?: string }[]) =>
     assertThrows(

@@ -9,6 +9,8 @@ const options = {
 
 const scenarios = {
   stdio: "a child process does everything, with an environment of its own",
+  filesystem: "the filesystem server works in its folder and nowhere else",
+  memory: "the memory server remembers for the next process",
   streamableHttp: "a server over streamable HTTP does everything",
   sse: "a server over the older transport does everything",
   restart: "a child process that died is started again by the next call",
