@@ -585,7 +585,9 @@ export {
   exportJournal,
   type ImportedJournal,
   importJournal,
+  type ImportJournalOptions,
   type JournalOwner,
+  type JournalSource,
 } from "./src/session/export.ts";
 export {
   type ConflictFacts,

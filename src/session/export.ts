@@ -49,117 +49,155 @@ export function exportJournal(
   options: StorageCallOptions = {},
 ): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
-  const chunks = storage.backend
-    .read(requireSessionId(sessionId), null, options)[Symbol.asyncIterator]();
+  const pages = filledPages(
+    storage.backend.read(requireSessionId(sessionId), null, options),
+  );
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await chunks.next();
+      const { done, value } = await pages.next();
       if (done) controller.close();
-      else if (value.length > 0) {
-        controller.enqueue(utf8.encode(value.join("\n") + "\n"));
-      }
+      else controller.enqueue(utf8.encode(value.join("\n") + "\n"));
     },
     async cancel() {
-      await chunks.return?.();
+      await pages.return(undefined);
     },
   }, { highWaterMark: 0 });
 }
 
+/** Bytes of a JSONL journal: the body of a response, an open file, an export. */
+export type JournalSource =
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>;
+
+/** How a journal is imported. */
+export interface ImportJournalOptions extends StorageCallOptions {
+  /** The session that the journal must be of. @default any session */
+  readonly sessionId?: string;
+}
+
 /**
- * Stores the lines of a JSONL journal unchanged.
+ * Stores the lines of a JSONL journal unchanged, each as soon as it has been
+ * read and checked; nothing is read before there is room for it.
  *
- * Everything is read and checked first, so a damaged journal stores nothing. The
- * session must not exist; but if it holds the beginning of this very journal, as
- * after an interrupted import, the rest is added.
+ * The session must not exist; but if it holds the beginning of this very journal,
+ * as after an interrupted import, the rest is added. A journal that turns out to
+ * be damaged is stored up to the damage at most, and an import of the mended one goes on
+ * there. If the source is a function it is called twice, and everything is checked
+ * before anything is stored: a damaged journal then stores nothing.
  *
- * @param source Bytes of a JSONL journal, for example the body of a response.
+ * @param source The bytes, or what opens them.
  * @throws {SessionSerializationError} It is damaged or empty.
  * @throws {SessionConflictError} The session exists and is another one.
+ * @throws {RangeError} It is not of the session that was asked for.
  */
 export async function importJournal(
   storage: JournalOwner,
-  source: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
-  options: StorageCallOptions = {},
+  source: JournalSource | (() => JournalSource),
+  options: ImportJournalOptions = {},
 ): Promise<ImportedJournal> {
-  const journal = await readJournal(source as AsyncIterable<Uint8Array>);
-  const { entries, sessionId, ignoredByteCount } = journal;
   const { backend } = storage;
-  const storedCount = await countStored(backend, {
-    sessionId,
-    entries,
-    ...options,
-  });
-  for (const entry of entries.slice(storedCount)) {
-    const answer = await backend.append(sessionId, entry, options);
-    if (!answer.ok) throw conflict(entry, answer.last?.recordId);
+  if (typeof source !== "function") {
+    return await store(backend, source, options);
+  }
+  for await (const _ of checkedLines(source(), options));
+  return await store(backend, source(), options);
+}
+
+/** A stream is not asked again until a pull has brought something. */
+async function* filledPages(
+  pages: AsyncIterable<readonly string[]>,
+): AsyncGenerator<readonly string[]> {
+  for await (const lines of pages) {
+    if (lines.length > 0) yield lines;
+  }
+}
+
+async function store(
+  backend: JournalBackend,
+  source: JournalSource,
+  options: ImportJournalOptions,
+): Promise<ImportedJournal> {
+  const splitter = new LineSplitter();
+  let known: AsyncGenerator<string> | undefined;
+  let last: CheckedLine | undefined;
+  try {
+    for await (const line of checkedLines(source, { ...options, splitter })) {
+      const { sessionId, entry } = line;
+      known ??= storedLines(backend, sessionId, options);
+      const { done, value } = await known.next();
+      if (done) await append(backend, line, options);
+      else if (value !== entry.line) throw conflict(entry, undefined);
+      last = line;
+    }
+    if (last === undefined) {
+      throw new SessionSerializationError(
+        "The journal to import holds no record",
+      );
+    }
+    const { done } = await known!.next();
+    if (!done) throw conflict(last.entry, undefined);
+  } finally {
+    await known?.return(undefined);
   }
   return Object.freeze({
-    sessionId,
-    recordCount: entries.length,
-    ignoredByteCount,
+    sessionId: last.sessionId,
+    recordCount: last.entry.revision,
+    ignoredByteCount: splitter.rest.length,
   });
 }
 
-interface ReadJournal {
+interface CheckedLine {
   readonly sessionId: string;
-  readonly entries: readonly JournalEntry[];
-  readonly ignoredByteCount: number;
+  readonly entry: JournalEntry;
 }
 
-async function readJournal(
-  source: AsyncIterable<Uint8Array>,
-): Promise<ReadJournal> {
-  const splitter = new LineSplitter();
-  const entries: JournalEntry[] = [];
+interface CheckOptions extends ImportJournalOptions {
+  readonly splitter?: LineSplitter;
+}
+
+async function* checkedLines(
+  source: JournalSource,
+  { splitter = new LineSplitter(), sessionId: wanted }: CheckOptions,
+): AsyncGenerator<CheckedLine> {
   let tree: JournalTree | undefined;
-  for await (const bytes of source) {
+  for await (const bytes of source as AsyncIterable<Uint8Array>) {
     for (const line of splitter.push(bytes)) {
-      tree ??= new JournalTree(decodeRecord(line).sessionId, () => {});
+      tree ??= new JournalTree(sessionOf(line, wanted), () => {});
       const after = tree.position;
       const record = tree.read(line);
       const { revision, recordId } = record;
-      entries.push({
-        after,
-        revision,
-        recordId,
-        line,
-        checkpoint: isCheckpointOfMain(record),
-      });
+      const checkpoint = isCheckpointOfMain(record);
+      yield {
+        sessionId: tree.sessionId,
+        entry: { after, revision, recordId, line, checkpoint },
+      };
     }
   }
-  if (tree === undefined) {
-    throw new SessionSerializationError(
-      "The journal to import holds no record",
-    );
-  }
-  return {
-    sessionId: tree.sessionId,
-    entries,
-    ignoredByteCount: splitter.rest.length,
-  };
 }
 
-interface ImportRequest extends StorageCallOptions {
-  readonly sessionId: string;
-  readonly entries: readonly JournalEntry[];
+function sessionOf(line: string, wanted: string | undefined): string {
+  const { sessionId } = decodeRecord(line);
+  if (wanted === undefined || wanted === sessionId) return sessionId;
+  throw new RangeError(`The journal to import must be of session "${wanted}"`);
 }
 
-/** How many of the entries are stored already. */
-async function countStored(
+async function* storedLines(
   backend: JournalBackend,
-  request: ImportRequest,
-): Promise<number> {
-  const { sessionId, entries, signal } = request;
-  let count = 0;
+  sessionId: string,
+  { signal }: StorageCallOptions,
+): AsyncGenerator<string> {
   for await (const lines of backend.read(sessionId, null, { signal })) {
-    for (const line of lines) {
-      const entry = entries[count++];
-      if (entry?.line !== line) {
-        throw conflict(entry ?? entries.at(-1)!, undefined);
-      }
-    }
+    yield* lines;
   }
-  return count;
+}
+
+async function append(
+  backend: JournalBackend,
+  { sessionId, entry }: CheckedLine,
+  { signal }: StorageCallOptions,
+): Promise<void> {
+  const answer = await backend.append(sessionId, entry, { signal });
+  if (!answer.ok) throw conflict(entry, answer.last?.recordId);
 }
 
 function conflict(

@@ -98,7 +98,9 @@ export {
   exportJournal,
   type ImportedJournal,
   importJournal,
+  type ImportJournalOptions,
   type JournalOwner,
+  type JournalSource,
 } from "./export.ts";
 export {
   type ConflictFacts,

@@ -16,6 +16,7 @@ import { assertEquals, assertRejects } from "../support/assert.ts";
 import { base64Bytes } from "../support/fixtures.ts";
 import { test } from "../support/suite.ts";
 import { CountingJournal } from "./counting_journal.ts";
+import { forgetfulJournal, LongJournal } from "./long_journal.ts";
 
 async function textFrom(stream: ReadableStream<Uint8Array>): Promise<string> {
   return await new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>)
@@ -82,6 +83,18 @@ test("an export reads no faster than its reader", async () => {
   assertEquals([journal.readCount, journal.lineCount], [1, 3]);
 });
 
+test("an export goes on behind a page without lines", async () => {
+  const whole = (await journalText("r1")).trimEnd().split("\n");
+  const backend = new CountingJournal();
+  backend.read = async function* () {
+    for (const page of [[], [], whole, []]) yield page;
+  };
+  assertEquals(
+    await textFrom(exportJournal({ backend }, s)),
+    `${whole.join("\n")}\n`,
+  );
+});
+
 test("an import that was interrupted goes on where it stopped", async () => {
   const source = new MemorySessionStorage();
   await recordRuns(source, ["r1", "r2"]);
@@ -116,32 +129,86 @@ test("an import never mixes with a session that is there", async () => {
   assertEquals(await textFrom(exportJournal(target, s)), longer);
 });
 
-test("a damaged journal imports nothing", async () => {
-  const source = new MemorySessionStorage();
-  await recordRun(source, "r1");
-  const lines = (await textFrom(exportJournal(source, s))).split("\n");
-  const storage = new MemorySessionStorage();
-  for (
-    const damaged of [
-      [lines[0], lines[2], ""],
-      [lines[0], "{}", lines[2], ""],
-      [lines[1], ""],
-    ]
-  ) {
-    const stream = streamOf(damaged.join("\n"));
+test("a damaged journal is stored up to the damage, and its mended one goes on there", async () => {
+  const whole = await journalText("r1");
+  const lines = whole.split("\n");
+  const cut = [
+    streamOf([lines[0], lines[2], ""].join("\n")),
+    streamOf([lines[0], "{}", lines[2], ""].join("\n")),
+    streamOf(`${lines[0]}\n`, Uint8Array.of(0xff, 10)),
+  ];
+  for (const stream of cut) {
+    const storage = new MemorySessionStorage();
     await assertRejects(
       () => importJournal(storage, stream),
       SessionSerializationError,
+      "line 2",
+    );
+    assertEquals(
+      await textFrom(exportJournal(storage, s)),
+      `${lines[0]}\n`,
+    );
+    await importJournal(storage, streamOf(whole));
+    assertEquals(await textFrom(exportJournal(storage, s)), whole);
+  }
+});
+
+test("a source that opens twice is checked before anything is stored", async () => {
+  const whole = await journalText("r1");
+  const lines = whole.split("\n");
+  const storage = new MemorySessionStorage();
+  for (const damaged of [[lines[0], lines[2], ""], [lines[1], ""]]) {
+    await assertRejects(
+      () => importJournal(storage, () => streamOf(damaged.join("\n"))),
+      SessionSerializationError,
     );
   }
-  const noText = streamOf(lines[0]!, Uint8Array.of(10, 0xff, 10));
+  assertEquals(await storage.load(s), null);
+  const { recordCount } = await importJournal(storage, () => streamOf(whole));
+  assertEquals(recordCount, 3);
+  assertEquals(await textFrom(exportJournal(storage, s)), whole);
+});
+
+test("a journal of another session than the one that is asked for is refused", async () => {
+  const source = streamOf(await journalText("r1"));
+  const storage = new MemorySessionStorage();
   await assertRejects(
-    () => importJournal(storage, noText),
-    SessionSerializationError,
-    "line 2",
+    () => importJournal(storage, source, { sessionId: "other" }),
+    RangeError,
+    '"other"',
   );
   assertEquals(await storage.load(s), null);
 });
+
+test(
+  "fifty megabytes pass from journal to journal, and no more than a page is on its way",
+  {
+    timeoutMs: 120_000,
+  },
+  async () => {
+    const lineCount = 800;
+    const source = new LongJournal(lineCount, 64 * 1024);
+    let largestLead = 0;
+    const target = forgetfulJournal(async ({ revision }) => {
+      await Promise.resolve(); // slower than what reads
+      largestLead = Math.max(largestLead, source.givenCount - revision);
+    });
+    const chunks = exportJournal({ backend: source }, s);
+    const { recordCount } = await importJournal({ backend: target }, chunks);
+    assertEquals(recordCount, lineCount);
+    assertEquals(
+      largestLead < LongJournal.pageLength,
+      true,
+      `${largestLead} lines were read and not yet stored`,
+    );
+  },
+);
+
+async function journalText(...runIds: string[]): Promise<string> {
+  const storage = new MemorySessionStorage();
+  await recordRuns(storage, runIds);
+  return await textFrom(exportJournal(storage, s));
+}
 
 test("bytes behind the last line are counted and left out", async () => {
   const { expected } = openFixture("torn-tail-garbage");
