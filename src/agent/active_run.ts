@@ -1,14 +1,14 @@
 import type { Cancellation } from "../base/abort.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { CompactionRuntime } from "../context/compaction_runtime.ts";
-import { EventEmitter } from "../events/emitter.ts";
+import type { EventEmitter } from "../events/emitter.ts";
 import type { AgentEvent, AgentEventPayload } from "../events/event.ts";
 import { contentText, type TaskInput } from "../messages/content.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { FailurePhase } from "../messages/result.ts";
 import type { ModelOptions } from "../model/adapter.ts";
 import type { ModelLayer } from "../model/layer.ts";
-import type { AgentCore } from "./core.ts";
+import { type AgentCore, openCompaction, openEmitter } from "./core.ts";
 import type { SteeringQueue } from "./steering.ts";
 import { UsageMeter } from "./usage_meter.ts";
 
@@ -91,17 +91,15 @@ export class ActiveRun {
       modelLayers: [],
       modelOptions: {},
     };
-    this.emitter = new EventEmitter({
-      agentId: core.config.agentId,
+    this.emitter = openEmitter(core, {
       runId: this.id,
-      sinks: core.sinks,
       observe: request.observe,
       cancellation: request.cancellation,
-      sinkTimeoutMs: core.config.sinkTimeoutMs,
-      clock: core.config.clock,
-      logger: core.config.logger,
     });
-    this.compaction = compactionOf(this);
+    const { compactionPolicy: policy } = core.config;
+    this.compaction = policy === null
+      ? null
+      : openCompaction(core, policy, (event) => this.emit(event));
   }
 
   /** Decides whether the run is cancelled. */
@@ -150,17 +148,4 @@ export class ActiveRun {
     this.closing = true;
     this.request.onClosing();
   }
-}
-
-function compactionOf(run: ActiveRun): CompactionRuntime | null {
-  const { config, state } = run.core;
-  const { compactionPolicy: policy, contextTokenEstimator: estimator } = config;
-  if (policy === null) return null;
-  return policy.openRuntime({
-    conversation: state.conversation,
-    ids: config.ids,
-    emit: (event) => run.emit(event),
-    splitTurns: config.autoCompactionPolicy?.enabled ?? false,
-    ...(estimator !== null && { estimator }),
-  });
 }

@@ -2,7 +2,7 @@ import { toCancelledError } from "../base/abort.ts";
 import { AgentConfigurationError } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import type { JsonValue } from "../base/json.ts";
-import { requireText } from "../base/require.ts";
+import { requireMethods, requireObject, requireText } from "../base/require.ts";
 import type { CompactionResult } from "../context/compaction.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import {
@@ -12,6 +12,7 @@ import {
 } from "../messages/content.ts";
 import type { ControlInput, ControlInputKind } from "../messages/control.ts";
 import type { AgentMessage } from "../messages/message.ts";
+import { requireMessages } from "../messages/require_messages.ts";
 import {
   type AgentRunResult,
   throwIfNotCompleted,
@@ -25,6 +26,7 @@ import type {
 } from "../pipeline/agent_like.ts";
 import { AgentBusyError } from "../pipeline/errors.ts";
 import { type Middleware, requireMiddleware } from "../pipeline/middleware.ts";
+import { requireRunOptions } from "../pipeline/run_options.ts";
 import { runStream } from "../pipeline/run_stream.ts";
 import type { AgentSession } from "../session/session.ts";
 import type {
@@ -53,6 +55,7 @@ import { startWithin } from "./start_up.ts";
 import {
   recoverSession,
   type RecoverSessionOptions,
+  restoreProviderState,
   restoreSession,
 } from "./restoration.ts";
 import type { SteeringReceipt } from "./steering.ts";
@@ -203,7 +206,7 @@ export class Agent implements AgentLike, AsyncDisposable {
    * Waits its turn behind earlier operations. A text is used as it is.
    *
    * @returns The result, whatever its status.
-   * @throws {TypeError} The task is neither a text nor a list of content parts.
+   * @throws {TypeError} The task is neither a text nor a list of content parts, or an option is wrong.
    * @throws {RangeError} The task is blank.
    * @throws {AgentCancelledError} `signal` aborted before the run began.
    * @throws {AgentStartupError} The agent's resources could not be started.
@@ -216,19 +219,20 @@ export class Agent implements AgentLike, AsyncDisposable {
   ): Promise<AgentRunResult> {
     return await this.#chain.launch(
       { kind: "task", task: requireTask(task) },
-      options,
+      requireRunOptions(options),
     ).result;
   }
 
   /**
    * Runs a task and shows its events.
    *
-   * @throws {TypeError} The task is neither a text nor a list of content parts.
+   * @throws {TypeError} The task is neither a text nor a list of content parts, or an option is wrong.
    * @throws {RangeError} The task is blank.
    */
   stream(task: TaskInput, options: RunOptions = {}): AgentRunStream {
     const wanted: Wanted = { kind: "task", task: requireTask(task) };
-    return runStream((observe) => this.#chain.launch(wanted, options, observe));
+    const checked = requireRunOptions(options);
+    return runStream((observe) => this.#chain.launch(wanted, checked, observe));
   }
 
   /**
@@ -246,13 +250,17 @@ export class Agent implements AgentLike, AsyncDisposable {
    * @throws {ContinueRejectedError} The agent is active, or its last run cannot be continued.
    */
   async continueRun(options: RunOptions = {}): Promise<AgentRunResult> {
-    return await this.#chain.launch({ kind: "continue" }, options).result;
+    return await this.#chain.launch(
+      { kind: "continue" },
+      requireRunOptions(options),
+    ).result;
   }
 
   /** Goes on without a new task and shows the events; refusals meet the reader. */
   continueStream(options: RunOptions = {}): AgentRunStream {
+    const checked = requireRunOptions(options);
     return runStream((observe) =>
-      this.#chain.launch({ kind: "continue" }, options, observe)
+      this.#chain.launch({ kind: "continue" }, checked, observe)
     );
   }
 
@@ -317,7 +325,8 @@ export class Agent implements AgentLike, AsyncDisposable {
    * @throws {AgentShutdownError} Something failed to stop.
    */
   async shutdown(options: ShutdownOptions = {}): Promise<void> {
-    await this.#chain.shutDown(() => this.#resources.shutdown(), options.abort);
+    const { abort } = requireObject("The options", options);
+    await this.#chain.shutDown(() => this.#resources.shutdown(), abort);
   }
 
   /** Shuts the agent down. */
@@ -343,7 +352,7 @@ export class Agent implements AgentLike, AsyncDisposable {
         await startWithin(this.#resources, operation);
         return await this.#core.tools.dispatch({
           toolName,
-          arguments: args,
+          arguments: requireObject("The arguments of a tool", args),
           cancellation: operation.cancellation,
           agent: this.info,
           state: this.state,
@@ -367,6 +376,7 @@ export class Agent implements AgentLike, AsyncDisposable {
         "compact() needs a compactor; pass or configure one",
       );
     }
+    requireMethods("compactor", compactor, ["compact"]);
     if (policy === null) {
       throw new AgentConfigurationError(
         "compact() needs a compactionPolicy in the agent's options",
@@ -386,11 +396,12 @@ export class Agent implements AgentLike, AsyncDisposable {
    * Starts the conversation over.
    *
    * @param history Messages behind the agent's own system messages; copied.
+   * @throws {TypeError} No list of messages.
    * @throws {AgentBusyError} Something is active or queued.
    */
   reset(history: readonly AgentMessage[] = []): void {
     this.#requireIdle("reset()");
-    this.#core.state.reset(history);
+    this.#core.state.reset(requireMessages("history", history));
     this.#core.config.history.reset?.();
     this.#core.providerStates.clear();
   }
@@ -402,6 +413,7 @@ export class Agent implements AgentLike, AsyncDisposable {
    * A checkout also ties recorders of the same branch among the agent's sinks to
    * its head, so that somebody else's later records are not overwritten.
    *
+   * @throws {TypeError} Neither a session nor a checkout.
    * @throws {AgentBusyError} Something is active or queued.
    * @throws {SessionArgumentError} The session belongs to another agent or has an unfinished run.
    * @throws {AgentConfigurationError} The agent's history provider loads by itself.
@@ -433,17 +445,14 @@ export class Agent implements AgentLike, AsyncDisposable {
    * Puts back what context providers keep.
    *
    * @param value What {@linkcode providerState} gave.
+   * @throws {TypeError} No object of objects; nothing is changed.
    * @throws {AgentBusyError} Something is active or queued.
    */
   restoreProviderState(
     value: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>,
   ): void {
     this.#requireIdle("restoreProviderState()");
-    const { providerStates } = this.#core;
-    providerStates.clear();
-    for (const [sourceId, state] of Object.entries(value)) {
-      providerStates.set(sourceId, structuredClone(state));
-    }
+    restoreProviderState(this.#core, value);
   }
 
   #control(

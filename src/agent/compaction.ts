@@ -1,4 +1,4 @@
-import { EventEmitter } from "../events/emitter.ts";
+import type { EventEmitter } from "../events/emitter.ts";
 import type { CompactionPolicy } from "../context/budget.ts";
 import type {
   CompactionResult,
@@ -7,11 +7,14 @@ import type {
 } from "../context/compaction.ts";
 import type { CompactionPreparation } from "../context/prepare.ts";
 import { runResult } from "../messages/result.ts";
-import { withDeadline } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
 import type { ActiveRun } from "./active_run.ts";
-import type { AgentCore } from "./core.ts";
-import { historyRunAlone, loadForCompaction } from "./loaded_history.ts";
+import { type AgentCore, openCompaction, openEmitter } from "./core.ts";
+import {
+  historyRunAlone,
+  loadForCompaction,
+  saveHistory,
+} from "./loaded_history.ts";
 import type { Operation } from "./operation.ts";
 
 /**
@@ -68,28 +71,15 @@ export async function compactAlone(
   const { cancellation } = operation;
   await loadForCompaction(core, cancellation);
   const runId = config.ids.next();
-  const emitter = new EventEmitter({
-    agentId: config.agentId,
+  const emitter = openEmitter(core, {
     runId,
-    sinks: core.sinks,
     observe: undefined,
     cancellation,
-    sinkTimeoutMs: config.sinkTimeoutMs,
-    clock: config.clock,
-    logger: config.logger,
   });
-  const runtime = parts.policy.openRuntime({
-    conversation: state.conversation,
-    ids: config.ids,
-    emit(event) {
-      // Once the history is replaced, or is not going to be, an abort comes too late.
-      if (event.kind !== "compaction_started") operation.closing = true;
-      return emitter.emit(event);
-    },
-    splitTurns: config.autoCompactionPolicy?.enabled ?? false,
-    ...(config.contextTokenEstimator !== null && {
-      estimator: config.contextTokenEstimator,
-    }),
+  const runtime = openCompaction(core, parts.policy, (event) => {
+    // Once the history is replaced, or is not going to be, an abort comes too late.
+    if (event.kind !== "compaction_started") operation.closing = true;
+    return emitter.emit(event);
   });
   const before = state.conversation.messages;
   const result = await runtime.compact({
@@ -131,26 +121,21 @@ function unrecorded(
 
 /** Lets the history provider keep the shorter conversation. */
 async function saveCompaction(core: AgentCore, runId: string): Promise<void> {
-  const { history, clock, providerTimeoutMs: ms, logger } = core.config;
+  const { history, logger } = core.config;
   const { conversation, lastRunResult } = core.state;
   if (history.save === undefined) return;
-  const what = `save of history provider "${history.sourceId}"`;
-  const outcome = {
-    result: lastRunResult ?? runResult({ stopReason: "text_response" }),
-    messages: [],
-    conversation: conversation.messages.slice(conversation.systemCount),
-    compacted: true,
-  };
+  const run = historyRunAlone(core, { kind: "compaction", runId });
   try {
-    await withDeadline(
-      (signal) =>
-        history.save!(
-          historyRunAlone(core, { kind: "compaction", runId, signal }),
-          outcome,
-        ),
-      { clock, ms, what },
-    );
+    await saveHistory(core, run, {
+      result: lastRunResult ?? runResult({ stopReason: "text_response" }),
+      messages: [],
+      conversation: conversation.messages.slice(conversation.systemCount),
+      compacted: true,
+    });
   } catch (error) {
-    logger.warn(`${what} failed`, { error: errorText(error) });
+    logger.warn(
+      `history provider "${history.sourceId}" could not save a compaction`,
+      { error: errorText(error) },
+    );
   }
 }

@@ -1,3 +1,7 @@
+import type { CompactionPolicy } from "../context/budget.ts";
+import type { CompactionRuntime } from "../context/compaction_runtime.ts";
+import { type EmitterOptions, EventEmitter } from "../events/emitter.ts";
+import type { AgentEventPayload } from "../events/event.ts";
 import { type AgentEventSink, flattenSinks } from "../events/sink.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { ModelLayer } from "../model/layer.ts";
@@ -59,6 +63,38 @@ export function agentCore(
     modelLayers: [],
     providerStates: new Map(),
   };
+}
+
+/** What delivers the events of one run, or of one explicit compaction. */
+export function openEmitter(
+  { config, sinks }: AgentCore,
+  run: Pick<EmitterOptions, "runId" | "observe" | "cancellation">,
+): EventEmitter {
+  const { agentId, sinkTimeoutMs, clock, logger } = config;
+  return new EventEmitter({
+    ...run,
+    agentId,
+    sinks,
+    sinkTimeoutMs,
+    clock,
+    logger,
+  });
+}
+
+/** What shortens the conversation of the agent. */
+export function openCompaction(
+  { config, state }: AgentCore,
+  policy: CompactionPolicy,
+  emit: (event: AgentEventPayload) => Promise<void> | undefined,
+): CompactionRuntime {
+  const { contextTokenEstimator: estimator } = config;
+  return policy.openRuntime({
+    conversation: state.conversation,
+    ids: config.ids,
+    emit,
+    splitTurns: config.autoCompactionPolicy?.enabled ?? false,
+    ...(estimator !== null && { estimator }),
+  });
 }
 
 function infoOf(config: AgentConfig): AgentInfo {

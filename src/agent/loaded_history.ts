@@ -2,7 +2,11 @@ import type { Cancellation } from "../base/abort.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { RunScope } from "../base/scope.ts";
 import type { AgentMessage } from "../messages/message.ts";
-import type { HistoryRun, LoadedHistory } from "../pipeline/history.ts";
+import type {
+  HistoryRun,
+  LoadedHistory,
+  RunOutcome,
+} from "../pipeline/history.ts";
 import type { AgentCore } from "./core.ts";
 
 /** Puts a loaded conversation behind the agent's own system messages; null keeps what is there. */
@@ -23,9 +27,10 @@ export async function loadAtStartup(core: AgentCore): Promise<void> {
   const { history, clock, providerTimeoutMs: ms } = core.config;
   const loaded = await withDeadline(
     (signal) =>
-      history.load(
-        historyRunAlone(core, { kind: "startup", runId: "", signal }),
-      ),
+      history.load({
+        ...historyRunAlone(core, { kind: "startup", runId: "" }),
+        signal,
+      }),
     { clock, ms, what: `load of history provider "${history.sourceId}"` },
   );
   applyHistory(core, loaded);
@@ -40,9 +45,10 @@ export async function loadForCompaction(
   const { signal } = cancellation;
   try {
     const loaded = await cancellation.race(() =>
-      history.load(
-        historyRunAlone(core, { kind: "compaction", runId: "", signal }),
-      )
+      history.load({
+        ...historyRunAlone(core, { kind: "compaction", runId: "" }),
+        signal,
+      })
     );
     applyHistory(core, loaded);
   } catch (error) {
@@ -50,10 +56,27 @@ export async function loadForCompaction(
   }
 }
 
+/**
+ * Lets the history provider keep a conversation.
+ *
+ * @throws What it throws, or that it took too long.
+ */
+export async function saveHistory(
+  { config }: AgentCore,
+  run: Omit<HistoryRun, "signal">,
+  outcome: RunOutcome,
+): Promise<void> {
+  const { history, clock, providerTimeoutMs: ms } = config;
+  await withDeadline(
+    (signal) => history.save?.({ ...run, signal }, outcome),
+    { clock, ms, what: `save of history provider "${history.sourceId}"` },
+  );
+}
+
 /** What a history provider is told outside any run. */
 export function historyRunAlone(
   core: AgentCore,
-  run: Pick<HistoryRun, "kind" | "runId" | "signal">,
-): HistoryRun {
+  run: Pick<HistoryRun, "kind" | "runId">,
+): Omit<HistoryRun, "signal"> {
   return { agent: core.info, scope: new RunScope(), ...run };
 }

@@ -1,4 +1,6 @@
 import { AgentConfigurationError } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
+import { requireMethods, requireObject, requireType } from "../base/require.ts";
 import { SessionArgumentError } from "../session/errors.ts";
 import { isRecorder, restoredConversation } from "../session/restore.ts";
 import type { AgentSession } from "../session/session.ts";
@@ -30,8 +32,11 @@ export function restoreSession(
         "restoreSession() is for agents without one",
     );
   }
-  const checkout = "session" in source ? source : null;
-  const session = "session" in source ? source.session : source;
+  // Object() lets a null through, which storages give for a session they do not have.
+  const checkout = "session" in Object(source)
+    ? source as SessionCheckout
+    : null;
+  const session = requireSession(checkout?.session ?? source);
   const { messages, lastRunResult } = restoredConversation(
     session,
     core.config.agentId,
@@ -44,13 +49,24 @@ export function restoreSession(
   }
 }
 
+function requireSession(value: unknown): AgentSession {
+  const { unfinishedRunIds } = Object(value) as Partial<AgentSession>;
+  requireType(
+    Array.isArray(unfinishedRunIds),
+    "The session",
+    "an AgentSession or a SessionCheckout",
+  );
+  return value as AgentSession;
+}
+
 /** Closes an interrupted run of a session and takes the session over. */
 export async function recoverSession(
   core: AgentCore,
   storage: SessionTreeStorage,
   options: RecoverSessionOptions,
 ): Promise<SessionRecoveryResult> {
-  const { sessionId, ...branch } = options;
+  requireMethods("storage", storage, ["recoverInterruptedRun"]);
+  const { sessionId, ...branch } = requireObject("The options", options);
   const recovery = await storage.recoverInterruptedRun(sessionId, branch);
   const checkout = recovery.status === "recovered"
     ? recovery.checkout
@@ -63,4 +79,22 @@ export async function recoverSession(
   }
   restoreSession(core, checkout);
   return recovery;
+}
+
+/** Puts back what context providers keep: all of it, or nothing if a part is wrong. */
+export function restoreProviderState(
+  { providerStates }: AgentCore,
+  value: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>,
+): void {
+  const states = new Map<string, Record<string, JsonValue>>();
+  for (
+    const [sourceId, state] of Object.entries(
+      requireObject("The provider state", value),
+    )
+  ) {
+    requireObject(`State "${sourceId}"`, state);
+    states.set(sourceId, structuredClone(state));
+  }
+  providerStates.clear();
+  for (const [sourceId, state] of states) providerStates.set(sourceId, state);
 }

@@ -1,4 +1,3 @@
-import { withDeadline } from "../base/deadline.ts";
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
 import { type AgentMessage, userMessage } from "../messages/message.ts";
 import { type AgentRunResult, runResult } from "../messages/result.ts";
@@ -9,7 +8,7 @@ import { ProviderPass } from "../pipeline/provider_pass.ts";
 import { ActiveRun, type CoreRequest } from "./active_run.ts";
 import { ContinueRejectedError, conversationRefusal } from "./continuation.ts";
 import type { AgentCore } from "./core.ts";
-import { applyHistory } from "./loaded_history.ts";
+import { applyHistory, saveHistory } from "./loaded_history.ts";
 import { TOOL_PROTOCOL_PROMPT } from "./prompts.ts";
 import { activateSkill } from "./skill_activation.ts";
 import {
@@ -83,7 +82,10 @@ async function loadHistory(run: ActiveRun): Promise<Failure | undefined> {
   if (run.cancellation.aborted) return undefined;
   try {
     const loaded = await run.cancellation.race(() =>
-      config.history.load(historyRun(run, run.cancellation.signal))
+      config.history.load({
+        ...aboutRun(run),
+        signal: run.cancellation.signal,
+      })
     );
     applyHistory(run.core, loaded);
   } catch (error) {
@@ -92,19 +94,19 @@ async function loadHistory(run: ActiveRun): Promise<Failure | undefined> {
   return undefined;
 }
 
-function historyRun(run: ActiveRun, signal: AbortSignal): HistoryRun {
+/** What providers are told about a run. */
+function aboutRun(run: ActiveRun): Omit<HistoryRun, "signal"> {
   return {
     agent: run.core.info,
     runId: run.id,
     kind: run.request.kind,
     ...(run.taskText !== null && { task: run.taskText }),
-    signal,
     scope: run.request.scope,
   };
 }
 
 function providerPass(run: ActiveRun): ProviderPass | null {
-  const { config, state, info, providerStates } = run.core;
+  const { config, state, providerStates } = run.core;
   if (config.contextProviders.length === 0) return null;
   return new ProviderPass({
     providers: config.contextProviders,
@@ -113,12 +115,9 @@ function providerPass(run: ActiveRun): ProviderPass | null {
     clock: config.clock,
     logger: config.logger,
     base: {
-      agent: info,
-      runId: run.id,
+      ...aboutRun(run),
       kind: run.request.kind,
-      ...(run.taskText !== null && { task: run.taskText }),
       history: state.conversation.messages,
-      scope: run.request.scope,
     },
   });
 }
@@ -248,13 +247,10 @@ async function save(
   result: AgentRunResult,
   outcome: RunOutcome,
 ): Promise<AgentRunResult> {
-  const { history, clock, providerTimeoutMs: ms, logger } = run.core.config;
+  const { history, logger } = run.core.config;
   if (history.save === undefined) return result;
   try {
-    await withDeadline(
-      (signal) => history.save!(historyRun(run, signal), outcome),
-      { clock, ms, what: `save of history provider "${history.sourceId}"` },
-    );
+    await saveHistory(run.core, aboutRun(run), outcome);
     return result;
   } catch (error) {
     const message = `history provider '${history.sourceId}' failed: ${

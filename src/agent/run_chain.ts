@@ -1,6 +1,5 @@
 import { derivesFrom, followSignal, toCancelledError } from "../base/abort.ts";
 import { Activity } from "../base/activity.ts";
-import { frozenCopy } from "../base/freeze.ts";
 import { Gate } from "../base/gate.ts";
 import { RunScope } from "../base/scope.ts";
 import type { AgentEvent } from "../events/event.ts";
@@ -13,6 +12,7 @@ import {
   AgentShuttingDownError,
 } from "../pipeline/errors.ts";
 import type { AgentRequest } from "../pipeline/middleware.ts";
+import { requireOperationOptions } from "../pipeline/run_options.ts";
 import type { LaunchedRun } from "../pipeline/run_stream.ts";
 import {
   ContinueRejectedError,
@@ -102,7 +102,7 @@ export class RunChain {
     return this.#activity.whenIdle();
   }
 
-  /** Starts a run as soon as the chain is free, at once if it is. */
+  /** Starts a run as soon as the chain is free, at once if it is. @param options Checked. */
   launch(
     wanted: Wanted,
     options: RunOptions,
@@ -137,6 +137,7 @@ export class RunChain {
     options: OperationOptions,
     work: (operation: Operation, scope: RunScope) => Promise<T>,
   ): Promise<T> {
+    requireOperationOptions(options);
     this.#refuseReentry(options);
     this.#refuseDuringShutdown();
     const operation = new Operation(kind, this.#core.config);
@@ -255,8 +256,8 @@ export class RunChain {
     const { cancellation } = operation;
     const request: AgentRequest = {
       ...wanted,
-      contextMessages: frozenCopy(options.contextMessages ?? []),
-      modelOptions: frozenCopy(options.modelOptions ?? {}),
+      contextMessages: options.contextMessages ?? [],
+      modelOptions: options.modelOptions ?? {},
       signal: cancellation.signal,
       agent: this.#core.info,
       scope: this.#scope(options.scope),

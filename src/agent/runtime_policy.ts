@@ -50,12 +50,8 @@ export function createRuntimePolicy(
 ): RuntimePolicy {
   requireObject("runtimePolicy", policy);
   return Object.freeze({
-    maxSteps: requireInteger("maxSteps", policy.maxSteps ?? 20, 1),
-    maxNoToolResponses: requireInteger(
-      "maxNoToolResponses",
-      policy.maxNoToolResponses ?? 3,
-      1,
-    ),
+    maxSteps: integerIn(policy, "maxSteps", 20),
+    maxNoToolResponses: integerIn(policy, "maxNoToolResponses", 3),
     maxRepeatedToolCalls: policy.maxRepeatedToolCalls === Infinity
       ? Infinity
       : requireInteger(
@@ -63,28 +59,30 @@ export function createRuntimePolicy(
         policy.maxRepeatedToolCalls ?? 3,
         2,
       ),
-    maxRunTokens: optionalInteger("maxRunTokens", policy.maxRunTokens),
-    requireExplicitFinish: requireBoolean(
-      "requireExplicitFinish",
-      policy.requireExplicitFinish ?? false,
-    ),
-    parallelToolCalls: requireBoolean(
-      "parallelToolCalls",
-      policy.parallelToolCalls ?? false,
-    ),
-    maxParallelToolCalls: optionalInteger(
-      "maxParallelToolCalls",
-      policy.maxParallelToolCalls,
-    ),
+    maxRunTokens: integerIn(policy, "maxRunTokens", null),
+    requireExplicitFinish: switchIn(policy, "requireExplicitFinish"),
+    parallelToolCalls: switchIn(policy, "parallelToolCalls"),
+    maxParallelToolCalls: integerIn(policy, "maxParallelToolCalls", null),
     abortGraceMs: requireNumber("abortGraceMs", policy.abortGraceMs ?? 1000, 0),
   });
 }
 
-function optionalInteger(
-  name: string,
-  value: number | null | undefined,
-): number | null {
-  return value === null || value === undefined
-    ? null
-    : requireInteger(name, value, 1);
+type Name<Value> = {
+  [Key in keyof RuntimePolicy]: RuntimePolicy[Key] extends Value ? Key : never;
+}[keyof RuntimePolicy];
+
+function integerIn<Missing extends number | null>(
+  policy: Partial<RuntimePolicy>,
+  name: Name<number | null>,
+  missing: Missing,
+): number | Missing {
+  const value = policy[name] ?? null;
+  return value === null ? missing : requireInteger(name, value, 1);
+}
+
+function switchIn(
+  policy: Partial<RuntimePolicy>,
+  name: Name<boolean>,
+): boolean {
+  return requireBoolean(name, policy[name] ?? false);
 }

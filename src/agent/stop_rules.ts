@@ -41,31 +41,26 @@ export function budgetStop(run: ActiveRun): Stop | null {
   const limit = run.core.config.runtimePolicy.maxRunTokens;
   if (limit === null || usage.requestCount === 0) return null;
   if (usage.missingRequestCount > 0) {
-    return failed("usage_unavailable", {
-      phase: "control",
-      code: "budget_exceeded",
-      message:
-        `${usage.missingRequestCount} model request(s) did not report their usage, so the ` +
+    return overBudget(
+      "usage_unavailable",
+      `${usage.missingRequestCount} model request(s) did not report their usage, so the ` +
         `budget of ${limit} tokens cannot be kept`,
-    });
+    );
   }
   if (usage.spentTokens < limit) return null;
-  return failed("token_budget_exceeded", {
-    phase: "control",
-    code: "budget_exceeded",
-    message: `The run has spent ${usage.spentTokens} of ${limit} tokens`,
-  });
+  return overBudget(
+    "token_budget_exceeded",
+    `The run has spent ${usage.spentTokens} of ${limit} tokens`,
+  );
 }
 
 /** The stop of a run whose turns are used up. */
 export function maxStepsStop(run: ActiveRun): Stop {
   const { config } = run.core;
-  return failed("max_steps", {
-    phase: "control",
-    code: "limit_exceeded",
-    message:
-      `Agent "${config.agentId}" reached the limit of ${config.runtimePolicy.maxSteps} turns`,
-  });
+  return overLimit(
+    "max_steps",
+    `Agent "${config.agentId}" reached the limit of ${config.runtimePolicy.maxSteps} turns`,
+  );
 }
 
 /**
@@ -98,12 +93,10 @@ export function answerStop(
   }
   state.noToolResponseCount += 1;
   if (state.noToolResponseCount < policy.maxNoToolResponses) return null;
-  return failed("max_no_tool_responses", {
-    phase: "control",
-    code: "limit_exceeded",
-    message:
-      `The model gave ${state.noToolResponseCount} answers in a row without calling a tool`,
-  });
+  return overLimit(
+    "max_no_tool_responses",
+    `The model gave ${state.noToolResponseCount} answers in a row without calling a tool`,
+  );
 }
 
 /** Judges the settled calls of an answer. @returns The stop, or null if another turn follows. */
@@ -132,7 +125,7 @@ export function toolStop(
 /** The stop of a run whose required sink failed. */
 export function persistenceStop(run: ActiveRun): Stop {
   const cause = run.emitter.failure;
-  return failed("runtime_error", {
+  return broken({
     phase: "persistence",
     code: "persistence_failed",
     message: `The run could not be recorded: ${errorText(cause)}`,
@@ -152,57 +145,50 @@ export function compactionStop(error: string): Stop {
 /** Translates what ended a run by exception, by the phase in which it was thrown. */
 export function failureStop(run: ActiveRun, error: unknown): Stop {
   if (run.cancellation.aborted) return abortStop(run);
-  const message = errorText(error);
   const { phase } = run;
+  const facts = {
+    phase,
+    code: "runtime_error",
+    message: errorText(error),
+    cause: error,
+  } as const;
   if (error instanceof BehaviorHookError) {
-    return failed("runtime_error", {
-      phase: "hook",
-      code: "hook_error",
-      message,
-      cause: error,
-    });
+    return broken({ ...facts, phase: "hook", code: "hook_error" });
   }
-  if (phase !== "model") {
-    return failed("runtime_error", {
-      phase,
-      code: "runtime_error",
-      message,
-      cause: error,
-    });
-  }
+  if (phase !== "model") return broken(facts);
   if (error instanceof ContextOverflowError) {
-    return failed("context_overflow", {
-      phase,
-      code: "context_overflow",
-      message,
-      cause: error,
-    });
+    return failed("context_overflow", { ...facts, code: "context_overflow" });
   }
   if (error instanceof ModelProtocolError) {
-    return failed("runtime_error", {
-      phase,
-      code: "protocol_error",
-      message,
-      cause: error,
-    });
+    return broken({ ...facts, code: "protocol_error" });
   }
-  const provider = error instanceof ModelProviderError ? error : null;
-  return failed("runtime_error", {
-    phase,
-    code: provider?.kind ?? "provider_error",
-    message,
-    retryable: provider?.retryable ?? false,
-    cause: error,
-  });
+  return error instanceof ModelProviderError
+    ? broken({ ...facts, code: error.kind, retryable: error.retryable })
+    : broken({ ...facts, code: "provider_error" });
 }
 
+type FailureFacts = Omit<RunFailure, "retryable"> & {
+  readonly retryable?: boolean;
+};
+
 /** Makes the stop of a failed run; not worth a retry unless it says so. */
-export function failed(
-  stopReason: StopReason,
-  facts: Omit<RunFailure, "retryable"> & { readonly retryable?: boolean },
-): Stop {
+export function failed(stopReason: StopReason, facts: FailureFacts): Stop {
   const failure = runFailure({ retryable: false, ...facts });
   return { stopReason, error: facts.message, failure };
+}
+
+function broken(facts: FailureFacts): Stop {
+  return failed("runtime_error", facts);
+}
+
+function overBudget(stopReason: StopReason, message: string): Stop {
+  const code = "budget_exceeded";
+  return failed(stopReason, { phase: "control", code, message });
+}
+
+function overLimit(stopReason: StopReason, message: string): Stop {
+  const code = "limit_exceeded";
+  return failed(stopReason, { phase: "control", code, message });
 }
 
 function emptyResponseStop(finishReason: string | null): Stop {

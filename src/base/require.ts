@@ -2,9 +2,7 @@ import { isJsonObject } from "./json.ts";
 
 /** Checks a text. @throws {TypeError} Anything else. */
 export function requireString(name: string, value: unknown): string {
-  if (typeof value !== "string") {
-    throw new TypeError(`${name} must be a string`);
-  }
+  requireType(typeof value === "string", name, "a string");
   return value;
 }
 
@@ -21,9 +19,7 @@ export function requireInteger(
   value: unknown,
   min: number,
 ): number {
-  if (!Number.isSafeInteger(value)) {
-    throw new TypeError(`${name} must be an integer`);
-  }
+  requireType(Number.isSafeInteger(value), name, "an integer");
   if ((value as number) < min) {
     throw new RangeError(`${name} must be at least ${min}`);
   }
@@ -36,9 +32,7 @@ export function requireNumber(
   value: unknown,
   min: number,
 ): number {
-  if (typeof value !== "number") {
-    throw new TypeError(`${name} must be a number`);
-  }
+  requireType(typeof value === "number", name, "a number");
   if (!Number.isFinite(value) || value < min) {
     throw new RangeError(`${name} must be a finite number of at least ${min}`);
   }
@@ -47,9 +41,7 @@ export function requireNumber(
 
 /** Checks a switch. @throws {TypeError} Anything but `true` or `false`. */
 export function requireBoolean(name: string, value: unknown): boolean {
-  if (typeof value !== "boolean") {
-    throw new TypeError(`${name} must be true or false`);
-  }
+  requireType(typeof value === "boolean", name, "true or false");
   return value;
 }
 
@@ -59,23 +51,20 @@ export function requireMember<T extends string>(
   value: unknown,
   members: Readonly<Record<T, true>>,
 ): T {
-  if (typeof value !== "string" || !Object.hasOwn(members, value)) {
-    throw new TypeError(
-      `${name} must be one of ${Object.keys(members).join(", ")}`,
-    );
-  }
+  const known = typeof value === "string" && Object.hasOwn(members, value);
+  requireType(known, name, `one of ${Object.keys(members).join(", ")}`);
   return value as T;
 }
 
 /** Checks a list. @throws {TypeError} Anything else. */
 export function requireList<T>(name: string, value: T): T {
-  if (!Array.isArray(value)) throw new TypeError(`${name} must be a list`);
+  requireType(Array.isArray(value), name, "a list");
   return value;
 }
 
 /** Checks an object. @throws {TypeError} Anything else, lists included. */
 export function requireObject<T>(name: string, value: T): T {
-  if (!isJsonObject(value)) throw new TypeError(`${name} must be an object`);
+  requireType(isJsonObject(value), name, "an object");
   return value;
 }
 
@@ -92,4 +81,13 @@ export function requireMethods(
   if (missing !== undefined) {
     throw new TypeError(`${name} must have a function ${missing}()`);
   }
+}
+
+/** Insists on a type. @param what What the named thing must be. @throws {TypeError} It is not. */
+export function requireType(
+  holds: boolean,
+  name: string,
+  what: string,
+): asserts holds {
+  if (!holds) throw new TypeError(`${name} must be ${what}`);
 }

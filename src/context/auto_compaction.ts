@@ -36,17 +36,18 @@ export function autoCompactionPolicy(
     throw new RangeError("maxOverflowRetries must be 0 or 1");
   }
   return Object.freeze({
-    enabled: requireBoolean("enabled", input.enabled ?? true),
-    compactOnPressure: requireBoolean(
-      "compactOnPressure",
-      input.compactOnPressure ?? true,
-    ),
-    recoverOnOverflow: requireBoolean(
-      "recoverOnOverflow",
-      input.recoverOnOverflow ?? true,
-    ),
+    enabled: switchIn(input, "enabled"),
+    compactOnPressure: switchIn(input, "compactOnPressure"),
+    recoverOnOverflow: switchIn(input, "recoverOnOverflow"),
     maxOverflowRetries,
   });
+}
+
+function switchIn(
+  input: AutoCompactionInput,
+  name: "enabled" | "compactOnPressure" | "recoverOnOverflow",
+): boolean {
+  return requireBoolean(name, input[name] ?? true);
 }
 
 /** What an agent needs in order to compact by itself. */

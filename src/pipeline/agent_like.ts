@@ -9,13 +9,13 @@ import type { ModelOptions } from "../model/adapter.ts";
 /** Options of one run. */
 export interface RunOptions {
   /** Aborts exactly this run, also while it is still queued. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Options of the run's model requests. */
-  readonly modelOptions?: ModelOptions;
+  readonly modelOptions?: ModelOptions | undefined;
   /** Messages that only this run's requests hold, never the history; oldest first. */
-  readonly contextMessages?: readonly AgentMessage[];
+  readonly contextMessages?: readonly AgentMessage[] | undefined;
   /** Scope to fork the run's own from; set by agent tools, servers and tests. */
-  readonly scope?: RunScope;
+  readonly scope?: RunScope | undefined;
 }
 
 /**

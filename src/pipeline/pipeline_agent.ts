@@ -1,6 +1,5 @@
 import { Cancellation, followSignal } from "../base/abort.ts";
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
 import { Gate } from "../base/gate.ts";
 import {
   type Clock,
@@ -38,6 +37,7 @@ import {
   middlewareName,
   requireMiddleware,
 } from "./middleware.ts";
+import { requireRunOptions } from "./run_options.ts";
 import { type LaunchedRun, runStream } from "./run_stream.ts";
 
 /** What a {@linkcode PipelineAgent} takes from outside. */
@@ -139,7 +139,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
    * Runs a task and waits for its result.
    *
    * @returns The result, whatever its status.
-   * @throws {TypeError} The task is neither a text nor a list of content parts.
+   * @throws {TypeError} The task is neither a text nor a list of content parts, or an option is wrong.
    * @throws {RangeError} The task is blank.
    * @throws {AgentCancelledError} `signal` aborted before the run began.
    * @throws {AgentStartupError} Middleware could not be started.
@@ -149,18 +149,20 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     task: TaskInput,
     options: RunOptions = {},
   ): Promise<AgentRunResult> {
-    return await this.#launch(requireTask(task), options).result;
+    return await this.#launch(requireTask(task), requireRunOptions(options))
+      .result;
   }
 
   /**
    * Runs a task and shows its events.
    *
-   * @throws {TypeError} The task is neither a text nor a list of content parts.
+   * @throws {TypeError} The task is neither a text nor a list of content parts, or an option is wrong.
    * @throws {RangeError} The task is blank.
    */
   stream(task: TaskInput, options: RunOptions = {}): AgentRunStream {
     const wanted = requireTask(task);
-    return runStream((observe) => this.#launch(wanted, options, observe));
+    const checked = requireRunOptions(options);
+    return runStream((observe) => this.#launch(wanted, checked, observe));
   }
 
   /** Starts the middleware; nothing if it is started. @throws What failed, after a roll-back. */
@@ -260,8 +262,8 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     return {
       kind: "task",
       task,
-      contextMessages: frozenCopy(options.contextMessages ?? []),
-      modelOptions: frozenCopy(options.modelOptions ?? {}),
+      contextMessages: options.contextMessages ?? [],
+      modelOptions: options.modelOptions ?? {},
       signal,
       agent: this.info,
       scope,

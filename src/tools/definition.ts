@@ -1,4 +1,4 @@
-import { deepFreeze, frozenCopy } from "../base/freeze.ts";
+import { frozenCopy } from "../base/freeze.ts";
 import {
   canonicalJson,
   isJsonObject,
@@ -119,15 +119,7 @@ export class ToolDefinition implements ToolDefinitionView {
         "The member function of a tool must be an object",
       );
     }
-    const { name, description, parameters, strict } = tool.function;
-    const { effect } = options;
-    return new ToolDefinition({
-      name,
-      description,
-      parameters,
-      strict,
-      effect,
-    });
+    return new ToolDefinition({ ...tool.function, effect: options.effect });
   }
 
   /** The function-calling form: a fresh copy that may be changed. Absent members are left out. */
@@ -198,15 +190,10 @@ export function openAIToolView(
   let view = views.get(definition);
   if (view === undefined) {
     const { name, description, parameters, strict } = definition;
-    view = deepFreeze({
-      type: "function" as const,
-      function: {
-        name,
-        ...(description !== undefined && { description }),
-        ...(parameters !== undefined && { parameters }),
-        ...(strict !== undefined && { strict }),
-      },
-    });
+    view = frozenCopy({
+      type: "function",
+      function: { name, description, parameters, strict },
+    }) as OpenAIFunctionTool;
     views.set(definition, view);
   }
   return view;
