@@ -1,3 +1,4 @@
+import { type Later, orElse, then } from "../base/later.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionStorageError } from "./errors.ts";
 import { type FileLock, type FileLocks, withFileLock } from "./file_lock.ts";
@@ -6,6 +7,7 @@ import {
   type FilePlace,
   findEnd,
   isBehind,
+  isUntouched,
   tailOf,
 } from "./file_place.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -38,6 +40,9 @@ export interface Appended {
   readonly end: FilePlace;
 }
 
+/** `"replaced"`: what is open is not what the name means any more. */
+type Stored = Appended | "replaced";
+
 /** What stays open between appends, which saves most of their cost. */
 interface Handles {
   readonly lock: FileLock;
@@ -57,7 +62,8 @@ const utf8 = new TextEncoder();
 export class FileAppender {
   readonly #medium: FileMedium;
   readonly #name: string;
-  #handles: Promise<Handles> | null = null;
+  #opening: Promise<Handles> | null = null;
+  #handles: Handles | null = null;
 
   constructor(medium: FileMedium, name: string) {
     this.#medium = medium;
@@ -69,37 +75,46 @@ export class FileAppender {
    *
    * @param known A place up to which the file need not be read again.
    */
-  async append(
+  append(
     entry: JournalEntry,
     known: FilePlace,
     signal: AbortSignal | undefined,
-  ): Promise<Appended> {
-    for (;;) {
-      const handles = await this.#open();
-      const appended = await this.#whileLocked(
-        handles,
-        signal,
-        () => this.#store(handles, entry, known),
+  ): Later<Appended> {
+    return then(this.#handles ?? this.#open(), (handles) => {
+      const store = () => this.#store(handles, entry, known);
+      return then(
+        this.#whileLocked(handles, signal, store),
+        (appended) =>
+          appended === "replaced"
+            ? this.#appendAnew(entry, known, signal)
+            : appended,
       );
-      if (appended !== "replaced") return appended;
-      await this.close();
-    }
+    });
   }
 
   /** Closes the file and its lock; the next append opens them again. */
   async close(): Promise<void> {
-    const handles = await this.#handles;
-    this.#handles = null;
+    const handles = await this.#opening;
+    this.#opening = this.#handles = null;
     await handles?.opened?.file.close();
     await handles?.lock.close();
   }
 
+  async #appendAnew(
+    entry: JournalEntry,
+    known: FilePlace,
+    signal: AbortSignal | undefined,
+  ): Promise<Appended> {
+    await this.close();
+    return await this.append(entry, known, signal);
+  }
+
   async #open(): Promise<Handles> {
-    this.#handles ??= this.#openLock();
+    this.#opening ??= this.#openLock();
     try {
-      return await this.#handles;
+      return this.#handles = await this.#opening;
     } catch (error) {
-      this.#handles = null; // the next append tries again
+      this.#opening = null; // the next append tries again
       throw error;
     }
   }
@@ -111,42 +126,66 @@ export class FileAppender {
     return { lock: await locks.open(lockPath), lockPath, opened: null };
   }
 
-  /** `"replaced"`: the directory was emptied or exchanged, the lock file perhaps with it. */
-  async #whileLocked(
+  // The directory may be emptied or exchanged at any moment, the lock file with it.
+  #whileLocked(
     { lock, lockPath: path, opened }: Handles,
     signal: AbortSignal | undefined,
-    store: () => Promise<Appended | "replaced">,
-  ): Promise<Appended | "replaced"> {
+    store: () => Later<Stored>,
+  ): Later<Stored> {
     const { lockTimeoutMs: timeoutMs, clock, ids } = this.#medium;
     const wait = { path, timeoutMs, signal, clock, ids };
-    try {
-      return await withFileLock(lock, wait, store);
-    } catch (error) {
-      // Some locks open their file anew at each attempt and miss its directory.
-      const wasThere = opened !== null;
-      if (wasThere && await this.#status() === null) return "replaced";
-      throw error;
-    }
+    return orElse(
+      () => withFileLock(lock, wait, store),
+      async (error): Promise<Stored> => {
+        // Some locks open their file anew at each attempt and miss its directory.
+        const wasThere = opened !== null;
+        if (wasThere && await this.#status() === null) return "replaced";
+        throw error;
+      },
+    );
   }
 
-  async #store(
+  #store(
     handles: Handles,
     entry: JournalEntry,
     known: FilePlace,
-  ): Promise<Appended | "replaced"> {
-    const status = await this.#status();
-    const { opened, lock, lockPath } = handles;
-    if (opened !== null && opened.identity !== status?.identity) {
-      return "replaced";
-    }
+  ): Later<Stored> {
+    return then(this.#status(), (status) => {
+      const { opened } = handles;
+      if (opened !== null && opened.identity !== status?.identity) {
+        return "replaced";
+      }
+      return opened !== null && status !== null && isUntouched(known, status)
+        ? this.#write(handles, opened, entry, known)
+        : this.#storeAtEnd(handles, status, entry, known);
+    });
+  }
+
+  async #storeAtEnd(
+    handles: Handles,
+    status: JournalFileStatus | null,
+    entry: JournalEntry,
+    known: FilePlace,
+  ): Promise<Stored> {
     if (status === null && entry.after !== null) {
       return { ok: false, end: beginning };
     }
-
-    const { file, identity } = handles.opened ??= await this.#openFile(status);
+    const opened = handles.opened ??= await this.#openFile(status);
     const end = status === null
       ? beginning
-      : await findEnd(fullReads(file), status, known);
+      : await findEnd(fullReads(opened.file), status, known);
+    const stored = await this.#write(handles, opened, entry, end, status);
+    if (status === null) await this.#syncDirectory();
+    return stored;
+  }
+
+  #write(
+    { lock, lockPath }: Handles,
+    { file, identity }: OpenedFile,
+    entry: JournalEntry,
+    end: FilePlace,
+    status: JournalFileStatus | null = null,
+  ): Later<Appended> {
     if (!isBehind(end, entry.after)) return { ok: false, end };
     if (lock.held?.() === false) {
       throw new SessionStorageError(
@@ -154,26 +193,26 @@ export class FileAppender {
         { retryable: true },
       );
     }
-
-    if (status !== null && status.sizeBytes > end.bytes) {
-      await file.truncate(end.bytes); // a torn tail
-    }
+    const isTorn = status !== null && status.sizeBytes > end.bytes;
     const bytes = utf8.encode(`${entry.line}\n`);
-    await this.#commit(file, end, bytes, this.#syncs(entry));
-    if (status === null) await this.#syncDirectory();
-    const { revision, recordId } = entry;
-    const stored = {
-      identity,
-      revision,
-      recordId,
-      bytes: end.bytes + bytes.length,
-      tail: tailOf(bytes),
-      modifiedMs: null,
-    };
-    return { ok: true, end: stored };
+    return then(
+      isTorn ? file.truncate(end.bytes) : undefined,
+      () =>
+        then(this.#commit(file, end, bytes, this.#syncs(entry)), () => ({
+          ok: true,
+          end: {
+            identity,
+            revision: entry.revision,
+            recordId: entry.recordId,
+            bytes: end.bytes + bytes.length,
+            tail: tailOf(bytes),
+            modifiedMs: null,
+          },
+        })),
+    );
   }
 
-  #status(): JournalFileStatus | null | Promise<JournalFileStatus | null> {
+  #status(): Later<JournalFileStatus | null> {
     return this.#medium.files.status(this.#name);
   }
 
@@ -189,26 +228,27 @@ export class FileAppender {
   }
 
   /** Leaves the line there as a whole or not at all; if even that fails, says so. */
-  async #commit(
+  #commit(
     file: JournalFile,
     end: FilePlace,
     bytes: Uint8Array,
     sync: boolean,
-  ): Promise<void> {
-    try {
-      const written = await file.write(bytes);
-      if (written < bytes.length) {
-        throw new Error(`Only ${written} of ${bytes.length} bytes fitted`);
-      }
-      if (sync) await file.sync();
-    } catch (cause) {
+  ): Later<void> {
+    const push = () =>
+      then(file.write(bytes), (written) => {
+        if (written < bytes.length) {
+          throw new Error(`Only ${written} of ${bytes.length} bytes fitted`);
+        }
+        return sync ? file.sync() : undefined;
+      });
+    return orElse(push, async (cause) => {
       const undone = await succeeds(() => file.truncate(end.bytes));
       throw new SessionStorageError(
         `A line could not be written to the journal ${this.#name}; ` +
           "check the space and the health of the disk",
         { cause, committed: undone ? "no" : "unknown" },
       );
-    }
+    });
   }
 
   async #syncDirectory(): Promise<void> {

@@ -1,5 +1,11 @@
-import { AgentCancelledError, detach, throwIfAborted } from "../base/abort.ts";
+import {
+  AgentCancelledError,
+  detach,
+  isPromiseLike,
+  throwIfAborted,
+} from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
+import { type Later, then } from "../base/later.ts";
 import {
   type Clock,
   type IdSource,
@@ -159,8 +165,11 @@ export class FileJournal implements JournalBackend {
   ): Promise<JournalAppendResult> {
     throwIfAborted(signal);
     try {
-      const file = await this.#file(sessionId);
-      return await file.append(entry, signal);
+      const appended = then(
+        this.#file(sessionId),
+        (file) => file.append(entry, signal),
+      );
+      return isPromiseLike(appended) ? await appended : appended;
     } catch (error) {
       throw storageError("written", sessionId, error);
     }
@@ -174,16 +183,26 @@ export class FileJournal implements JournalBackend {
     await this.#medium.locks.close?.();
   }
 
-  async #file(sessionId: string): Promise<SessionFile> {
-    const name = this.#sessions.get(sessionId)?.name ??
-      await journalFileName(sessionId);
+  #file(sessionId: string): Later<SessionFile> {
+    const known = this.#sessions.get(sessionId);
+    if (known === undefined) return this.#newFile(sessionId);
+    this.#use(sessionId, known);
+    return known;
+  }
+
+  async #newFile(sessionId: string): Promise<SessionFile> {
+    const name = await journalFileName(sessionId);
     const file = this.#sessions.get(sessionId) ??
       new SessionFile(this.#medium, sessionId, name);
-    // A map keeps the order of insertion: the longest unused files come first.
-    this.#sessions.delete(sessionId);
-    this.#sessions.set(sessionId, file);
+    this.#use(sessionId, file);
     this.#closeUnused();
     return file;
+  }
+
+  // A map keeps the order of insertion: the longest unused files come first.
+  #use(sessionId: string, file: SessionFile): void {
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, file);
   }
 
   #closeUnused(): void {

@@ -4,6 +4,7 @@ import {
   toCancelledError,
 } from "../base/abort.ts";
 import { Gate } from "../base/gate.ts";
+import { andFinally, type Later, then } from "../base/later.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionLockTimeoutError } from "./errors.ts";
 
@@ -87,34 +88,65 @@ export interface FileLockWait {
  * @throws {SessionLockTimeoutError} If the lock stayed taken; the work was not started.
  * @throws {AgentCancelledError} If the signal aborted first; the work was not started.
  */
-export async function withFileLock<T>(
+export function withFileLock<T>(
   lock: FileLock,
   options: FileLockWait,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  // The limit and the listener cost more than a free lock, so they start with the first wait.
-  let waiting: Waiting | undefined;
-  const patience = () => (waiting ??= beginWaiting(options)).signal;
-  const gate = gateOf(options.path);
+  work: () => Later<T>,
+): Later<T> {
+  const patience = new Patience(options);
+  const { path, signal } = options;
+  const gate = gateOf(path);
+  const leave = () => {
+    gate.leave();
+    if (!gate.taken) gates.delete(path);
+  };
+  const workWhileHeld = () => {
+    throwIfAborted(signal);
+    return work();
+  };
+  const takeTurn = () => {
+    throwIfAborted(signal);
+    return then(
+      take(lock, options, patience),
+      () => andFinally(workWhileHeld, () => lock.unlock()),
+    );
+  };
+  return andFinally(
+    () => then(queue(gate, patience), () => andFinally(takeTurn, leave)),
+    () => patience.end(),
+  );
+}
+
+function queue(gate: Gate, patience: Patience): Later<void> {
+  return gate.taken ? waitFor(gate, patience.signal) : gate.enter();
+}
+
+async function waitFor(gate: Gate, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) throw signal.reason;
   try {
-    if (gate.taken) await queue(gate, patience());
-    else gate.enter();
-    try {
-      throwIfAborted(options.signal);
-      while (!(await lock.tryLock())) await pause(options, patience());
-      try {
-        throwIfAborted(options.signal);
-        return await work();
-      } finally {
-        await lock.unlock();
-      }
-    } finally {
-      gate.leave();
-      if (!gate.taken) gates.delete(options.path);
-    }
-  } finally {
-    waiting?.end();
+    await gate.enter(signal);
+  } catch {
+    throw signal.reason; // the gate knows cancellations only, not the limit
   }
+}
+
+function take(
+  lock: FileLock,
+  options: FileLockWait,
+  patience: Patience,
+): Later<void> {
+  return then(
+    lock.tryLock(),
+    (held) => held ? undefined : poll(lock, options, patience),
+  );
+}
+
+async function poll(
+  lock: FileLock,
+  options: FileLockWait,
+  patience: Patience,
+): Promise<void> {
+  do await pause(options, patience.signal); while (!(await lock.tryLock()));
 }
 
 const gates = new Map<string, Gate>();
@@ -125,45 +157,46 @@ function gateOf(path: string): Gate {
   return gate;
 }
 
-interface Waiting {
+/** How long a writer waits; the limit and the listener cost more than a free lock, so they start with the first wait. */
+class Patience {
+  readonly #options: FileLockWait;
+  #signal: AbortSignal | undefined;
+  #unfollow = () => {};
+  #stopTimer = () => {};
+
+  constructor(options: FileLockWait) {
+    this.#options = options;
+  }
+
   /** Aborts with the error to reject with: the limit's or the caller's. */
-  readonly signal: AbortSignal;
-  end(): void;
-}
+  get signal(): AbortSignal {
+    return this.#signal ??= this.#begin();
+  }
 
-function beginWaiting(
-  { path, timeoutMs, signal, clock }: FileLockWait,
-): Waiting {
-  const controller = new AbortController();
-  const expire = () =>
-    controller.abort(
-      new SessionLockTimeoutError(
-        `The lock ${path} was not free within ${timeoutMs} ms; ` +
-          "find the process that holds it or raise lockTimeoutMs",
-      ),
+  end(): void {
+    this.#unfollow();
+    this.#stopTimer();
+  }
+
+  #begin(): AbortSignal {
+    const { path, timeoutMs, signal, clock } = this.#options;
+    const controller = new AbortController();
+    const expire = () =>
+      controller.abort(
+        new SessionLockTimeoutError(
+          `The lock ${path} was not free within ${timeoutMs} ms; ` +
+            "find the process that holds it or raise lockTimeoutMs",
+        ),
+      );
+    this.#unfollow = followSignal(
+      signal,
+      (reason) => controller.abort(toCancelledError(reason)),
     );
-  const unfollow = followSignal(
-    signal,
-    (reason) => controller.abort(toCancelledError(reason)),
-  );
-  let stopTimer = () => {};
-  if (timeoutMs === 0) expire();
-  else if (timeoutMs !== null) stopTimer = clock.setTimer(timeoutMs, expire);
-  return {
-    signal: controller.signal,
-    end() {
-      unfollow();
-      stopTimer();
-    },
-  };
-}
-
-async function queue(gate: Gate, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) throw signal.reason;
-  try {
-    await gate.enter(signal);
-  } catch {
-    throw signal.reason; // the gate knows cancellations only, not the limit
+    if (timeoutMs === 0) expire();
+    else if (timeoutMs !== null) {
+      this.#stopTimer = clock.setTimer(timeoutMs, expire);
+    }
+    return controller.signal;
   }
 }
 

@@ -220,7 +220,8 @@ export class OpenJournal {
 
   async #alone<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     throwIfAborted(signal);
-    await this.#gate.enter(signal);
+    const turn = this.#gate.enter(signal);
+    if (turn !== undefined) await turn;
     try {
       return await work();
     } finally {

@@ -45,7 +45,7 @@ export class RecordWriter {
   }
 
   /** Stores the record of a change. */
-  async store(
+  store(
     sessionId: string,
     change: RecordChange,
     signal: AbortSignal | undefined,
@@ -74,7 +74,7 @@ export class RecordWriter {
         data: facts.data,
       } as SessionRecord;
     };
-    return await this.#journals.get(sessionId).append({
+    return this.#journals.get(sessionId).append({
       recordId,
       plan,
       whole,

@@ -5,7 +5,7 @@ import type { AgentEvent } from "../events/event.ts";
 import type { AgentEventSink } from "../events/sink.ts";
 import type { ModelToolCall } from "../messages/tool.ts";
 import { SessionStorageError, SessionUnsupportedError } from "./errors.ts";
-import { changeOf } from "./event_records.ts";
+import { changeOf, type EventChange } from "./event_records.ts";
 import {
   DEFAULT_SESSION_BRANCH,
   requireBranchId,
@@ -96,6 +96,7 @@ export class SessionRecorder implements AgentEventSink {
   readonly storage: SessionStorage;
   /** True if a run must not go on unrecorded. */
   readonly required: boolean;
+  readonly #tree: SessionTreeStorage | null;
   readonly #marksStart: (call: ModelToolCall) => boolean;
   readonly #onFailure: ((error: unknown) => void) | undefined;
   readonly #ids: IdSource;
@@ -114,6 +115,7 @@ export class SessionRecorder implements AgentEventSink {
     const { storage, journalToolStarts = false } = options;
     requireMethods("storage", storage, ["load", "save"]);
     this.storage = storage;
+    this.#tree = isTreeStorage(storage) ? storage : null;
     this.sessionId = requireSessionId(options.sessionId);
     this.branchId = requireBranchId(options.branchId);
     this.required = requireBoolean("required", options.required ?? true);
@@ -122,7 +124,7 @@ export class SessionRecorder implements AgentEventSink {
       : always(requireBoolean("journalToolStarts", journalToolStarts));
     this.#onFailure = options.onFailure;
     this.#ids = options.ids ?? randomIds;
-    if (this.branchId !== DEFAULT_SESSION_BRANCH && !isTreeStorage(storage)) {
+    if (this.branchId !== DEFAULT_SESSION_BRANCH && this.#tree === null) {
       throw new SessionUnsupportedError(
         `The storage has no branches, so "${this.branchId}" cannot be recorded to; use a tree storage`,
       );
@@ -167,10 +169,8 @@ export class SessionRecorder implements AgentEventSink {
 
   /** The session on the branch of this recorder; null if there is none. */
   async load(): Promise<AgentSession | null> {
-    if (!isTreeStorage(this.storage)) {
-      return await this.storage.load(this.sessionId);
-    }
-    const checkout = await this.storage.checkout(this.sessionId, {
+    if (this.#tree === null) return await this.storage.load(this.sessionId);
+    const checkout = await this.#tree.checkout(this.sessionId, {
       branchId: this.branchId,
     });
     return checkout?.session ?? null;
@@ -181,40 +181,43 @@ export class SessionRecorder implements AgentEventSink {
    *
    * @throws What the storage throws, once; later events of the run are ignored.
    */
-  async emit(event: AgentEvent): Promise<void> {
-    await this.#gate.enter();
+  emit(event: AgentEvent): Promise<void> | undefined {
+    const change = changeOf(event, this.#marksStart);
+    return change === null ? undefined : this.#record(event, change);
+  }
+
+  async #record(event: AgentEvent, change: EventChange): Promise<void> {
+    const turn = this.#gate.enter();
+    if (turn !== undefined) await turn;
+    const run = this.#runOf(event);
     try {
-      await this.#emit(event);
+      if (run.failure === null) await this.#store(event, change, run);
+    } catch (error) {
+      run.failure = { error };
+      this.#onFailure?.(error);
+      throw error;
     } finally {
       this.#gate.leave();
     }
   }
 
-  async #emit(event: AgentEvent): Promise<void> {
-    const run = this.#runOf(event);
-    const change = run.failure === null
-      ? changeOf(event, this.#marksStart)
-      : null;
-    if (change === null) return;
+  #store(
+    { agentId, sequence }: AgentEvent,
+    { kind, data }: EventChange,
+    run: RecordedRun,
+  ): Promise<void> {
     const { sessionId, branchId } = this;
-    const { agentId, sequence } = event;
     const draft = {
       sessionId,
       branchId,
       agentId,
       sequence,
-      kind: change.kind,
-      data: change.data,
+      kind,
+      data,
     } as SessionRecordDraft;
-    try {
-      if (isTreeStorage(this.storage)) {
-        await this.#append(this.storage, draft, run);
-      } else await this.#saveWith(draft, run);
-    } catch (error) {
-      run.failure = { error };
-      this.#onFailure?.(error);
-      throw error;
-    }
+    return this.#tree === null
+      ? this.#saveWith(draft, run)
+      : this.#append(this.#tree, draft, run);
   }
 
   #runOf({ runId }: AgentEvent): RecordedRun {

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../base/abort.ts";
+import { andFinally, type Later, then } from "../base/later.ts";
 import { JournalReplacedError } from "./errors.ts";
 import { FileAppender, type FileMedium } from "./file_appender.ts";
 import {
@@ -113,7 +114,7 @@ export class SessionFile {
     }
   }
 
-  #status(): JournalFileStatus | null | Promise<JournalFileStatus | null> {
+  #status(): Later<JournalFileStatus | null> {
     return this.#files.status(this.name);
   }
 
@@ -152,23 +153,20 @@ export class SessionFile {
   }
 
   /** Compares and stores one line under the lock. */
-  async append(
+  append(
     entry: JournalEntry,
     signal: AbortSignal | undefined,
-  ): Promise<JournalAppendResult> {
+  ): Later<JournalAppendResult> {
     this.#appendCount++;
-    try {
-      const { ok, end } = await this.#appender.append(
-        entry,
-        this.#place,
-        signal,
-      );
-      if (!ok) return { ok, last: positionOf(end) };
-      this.#place = end;
-      return { ok };
-    } finally {
-      this.#appendCount--;
-    }
+    const append = () => this.#appender.append(entry, this.#place, signal);
+    return then(
+      andFinally(append, () => void this.#appendCount--),
+      ({ ok, end }) => {
+        if (!ok) return { ok, last: positionOf(end) };
+        this.#place = end;
+        return { ok };
+      },
+    );
   }
 
   /** Closes what stays open between appends; the next one opens it again. */

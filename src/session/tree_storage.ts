@@ -186,7 +186,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
         parentId: requireHead(tree, branchId, options.expectedHead),
       }),
     }, options.signal);
-    return deepFreeze(record);
+    return Object.freeze(record); // its data is frozen by now
   }
 
   /** Stores the whole session as a checkpoint; see {@linkcode SessionTreeStorage.save}. */

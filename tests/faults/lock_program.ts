@@ -46,8 +46,11 @@ async function hold(lock: FileLock): Promise<void> {
   });
 }
 
-function withLock(lock: FileLock, work: () => Promise<void>): Promise<void> {
-  return withFileLock(lock, {
+async function withLock(
+  lock: FileLock,
+  work: () => Promise<void>,
+): Promise<void> {
+  await withFileLock(lock, {
     path,
     timeoutMs: 60_000,
     signal: undefined,

@@ -22,11 +22,11 @@ interface Attempt {
 function contest() {
   const clock = new ManualClock();
   const locks = new FakeLocks();
-  const run = <T>(
+  const run = async <T>(
     work: () => T | Promise<T>,
     { path = "/a.lock", timeoutMs = 1000, signal }: Attempt = {},
   ) =>
-    withFileLock(
+    await withFileLock(
       locks.open(path),
       { path, timeoutMs, signal, clock, ids: randomIds },
       work,
@@ -203,8 +203,8 @@ test("an abort that arrives while the lock is being taken gives it back unused",
     close() {},
   };
   const working = assertRejects(
-    () =>
-      withFileLock(lock, {
+    async () =>
+      await withFileLock(lock, {
         path: "/slow.lock",
         timeoutMs: null,
         signal: caller.signal,
@@ -228,8 +228,8 @@ test("a lock that cannot be tried passes its error on and frees the queue", asyn
     close() {},
   };
   await assertRejects(
-    () =>
-      withFileLock(broken, {
+    async () =>
+      await withFileLock(broken, {
         path: "/a.lock",
         timeoutMs: null,
         signal: undefined,
