@@ -20,6 +20,7 @@ import { isStepOutcome, proceed, type StepOutcome } from "./outcome.ts";
 import {
   issuePointer,
   jsonSchemaOf,
+  objectExpected,
   type StandardInput,
   type StandardIssue,
   type StandardOutput,
@@ -28,6 +29,9 @@ import {
 } from "./standard_schema.ts";
 
 const execution: unique symbol = Symbol.for("ejagent.DefinedTool");
+
+/** Roots of JSON Schemas that no arguments can have. */
+const otherTypes = /^(array|boolean|integer|null|number|string)$/;
 
 /** What describes the arguments of a tool: a Standard Schema or a JSON Schema literal. */
 export type ToolParameters = StandardSchema | JsonObject;
@@ -157,6 +161,7 @@ export function defineTool<
     effect,
     strict,
   });
+  if (otherTypes.test(String(parameters?.type))) throw objectExpected(name);
 
   async function run(args: unknown, context: ToolExecutionContext) {
     const checked = await schema?.validate(args) ?? { value: args };

@@ -10,7 +10,7 @@ import type {
   ToolDefinitionView,
   ToolEffect,
 } from "../messages/tool.ts";
-import { ToolDefinitionError } from "./errors.ts";
+import { brokenRule, ToolDefinitionError } from "./errors.ts";
 
 const brand: unique symbol = Symbol.for("ejagent.ToolDefinition");
 
@@ -202,9 +202,7 @@ export function openAIToolView(
 /** Checks an effect. @throws {ToolDefinitionError} It is none. */
 export function requireEffect(effect: unknown, toolName: string): ToolEffect {
   if (isEffect(effect)) return effect;
-  throw new ToolDefinitionError(`Tool "${toolName}": ${EFFECT_RULE}`, {
-    toolName,
-  });
+  throw brokenRule(toolName, EFFECT_RULE);
 }
 
 const EFFECT_RULE = "effect must be read_only or side_effecting";
@@ -226,7 +224,7 @@ function optional<T>(
 ): T | undefined {
   if (value === undefined || value === null) return undefined;
   if (accepts(value)) return value;
-  throw new ToolDefinitionError(`Tool "${toolName}": ${rule}`, { toolName });
+  throw brokenRule(toolName, rule);
 }
 
 function copyParameters(
@@ -235,20 +233,12 @@ function copyParameters(
 ): JsonObject | undefined {
   if (parameters === undefined || parameters === null) return undefined;
   try {
-    if (!isPlainObject(parameters)) {
-      throw new TypeError("a plain object expected");
-    }
+    if (!isPlainObject(parameters)) throw new TypeError("No plain object");
     const copy = frozenCopy(parameters);
     requireJson(copy);
     return copy as JsonObject;
   } catch (cause) {
-    throw new ToolDefinitionError(
-      `Tool "${toolName}": parameters must be a JSON object`,
-      {
-        toolName,
-        cause,
-      },
-    );
+    throw brokenRule(toolName, "parameters must be a JSON object", { cause });
   }
 }
 

@@ -21,6 +21,18 @@ export class ToolDefinitionError extends EJAgentError {
   }
 }
 
+/** The error for a rule that the description of a named tool breaks. */
+export function brokenRule(
+  toolName: string,
+  rule: string,
+  options?: ErrorOptions,
+): ToolDefinitionError {
+  return new ToolDefinitionError(`Tool "${toolName}": ${rule}`, {
+    ...options,
+    toolName,
+  });
+}
+
 /** Two tools of one agent have the same name. */
 export class DuplicateToolError extends ToolDefinitionError {
   /** Always `"duplicate_tool"`. */

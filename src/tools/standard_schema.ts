@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import { isJsonObject } from "../base/json.ts";
-import { ToolDefinitionError } from "./errors.ts";
+import { brokenRule, type ToolDefinitionError } from "./errors.ts";
 
 /**
  * A validator of the Standard Schema interface, version 1.
@@ -83,9 +83,9 @@ export function standardSchemaOf(
   ) {
     return props as unknown as StandardSchemaProps;
   }
-  throw new ToolDefinitionError(
-    `Tool "${toolName}": parameters must follow version 1 of Standard Schema and have a validator`,
-    { toolName },
+  throw brokenRule(
+    toolName,
+    "parameters must follow version 1 of Standard Schema and have a validator",
   );
 }
 
@@ -99,27 +99,33 @@ export function jsonSchemaOf(
   toolName: string,
 ): JsonObject {
   if (typeof schema.jsonSchema?.input !== "function") {
-    throw new ToolDefinitionError(
-      `Tool "${toolName}": parameters cannot describe themselves as JSON Schema; pass jsonSchema too`,
-      { toolName },
+    throw brokenRule(
+      toolName,
+      "parameters cannot describe themselves as JSON Schema; pass jsonSchema too",
     );
   }
   let described: unknown;
   try {
     described = schema.jsonSchema.input({ target: "draft-2020-12" });
   } catch (cause) {
-    throw new ToolDefinitionError(
-      `Tool "${toolName}": parameters could not be turned into JSON Schema; pass jsonSchema too`,
-      { toolName, cause },
+    throw brokenRule(
+      toolName,
+      "parameters could not be turned into JSON Schema; pass jsonSchema too",
+      { cause },
     );
   }
   if (!isJsonObject(described) || described.type !== "object") {
-    throw new ToolDefinitionError(
-      `Tool "${toolName}": parameters must describe an object`,
-      { toolName },
-    );
+    throw objectExpected(toolName);
   }
   return withoutDialect(described) as JsonObject;
+}
+
+/** The error for parameters that are something else than an object, which no provider takes. */
+export function objectExpected(toolName: string): ToolDefinitionError {
+  return brokenRule(
+    toolName,
+    "parameters must describe an object; put the value into a member",
+  );
 }
 
 /** The location of an issue as a JSON Pointer; the empty text is the root. */

@@ -252,6 +252,11 @@ test("a schema must describe an object and say how", () => {
     ["version 1", { "~standard": { version: 2, validate() {} } }],
     ["version 1", { "~standard": { version: 1 } }],
     ["JSON object", [1]],
+    ["must describe an object; put the value into a member", {
+      type: "string",
+    }],
+    ["must describe an object", { type: "array", items: {} }],
+    ["must describe an object", { type: ["integer"] }],
   ];
   for (const [text, parameters] of broken) {
     assertThrows(
@@ -265,6 +270,30 @@ test("a schema must describe an object and say how", () => {
       text,
     );
   }
+});
+
+test("a schema that says less about its root is left to the provider", () => {
+  const schemas = [
+    {},
+    { properties: { f: { type: "string" } } },
+    { type: ["object", "null"] },
+    { anyOf: [{ type: "object" }] },
+  ];
+  for (const parameters of schemas) {
+    const tool = defineTool({ name: "t", parameters, execute: () => 1 });
+    assertEquals(tool.definition.parameters as unknown, parameters);
+  }
+  assertThrows(
+    () =>
+      defineTool({
+        name: "t",
+        parameters: mute<string>((value) => ({ value: String(value) })),
+        jsonSchema: { type: "string" },
+        execute: () => 1,
+      }),
+    ToolDefinitionError,
+    'Tool "t"',
+  );
 });
 
 test("a tool must have an implementation", () => {
