@@ -47,7 +47,8 @@ export async function* wholeLines(
   }
 }
 
-const checkpointEnd = new TextEncoder().encode('"type":"checkpoint"}\n');
+/** How the line of a checkpoint ends: the type is the last member of a canonical record. */
+const checkpointEnd = '"type":"checkpoint"}\n';
 
 /** A line and the byte behind its line feed. */
 export interface FoundLine {
@@ -60,8 +61,6 @@ export interface FoundLine {
 /**
  * Finds the last checkpoint by reading backwards; null if there is none.
  *
- * The type is the last member of a canonical line, so nothing else is parsed.
- *
  * @param to Byte to end before.
  */
 export async function lastCheckpoint(
@@ -70,7 +69,7 @@ export async function lastCheckpoint(
 ): Promise<FoundLine | null> {
   const end = await endOfLast(file, checkpointEnd, to);
   if (end === 0) return null;
-  const start = await endOfLast(file, checkpointEnd.subarray(-1), end - 1);
+  const start = await endOfLast(file, "\n", end - 1);
   const line = new Uint8Array(end - 1 - start);
   await file.read(line, start);
   const text = textOf(line);
@@ -78,10 +77,13 @@ export async function lastCheckpoint(
   return text === null ? null : { line: text, end };
 }
 
-/** Where the last occurrence of bytes that end in a line feed ends; 0 if there is none. */
+// One character a byte, so that places in the text are places in the bytes.
+const latin1 = new TextDecoder("latin1");
+
+/** Where the last occurrence of an ASCII text ends; 0 if there is none. */
 async function endOfLast(
   file: JournalFileReader,
-  wanted: Uint8Array,
+  wanted: string,
   to: number,
 ): Promise<number> {
   const buffer = new Uint8Array(Math.min(backwardChunkBytes, to));
@@ -89,11 +91,8 @@ async function endOfLast(
     const start = Math.max(0, end - buffer.length);
     const chunk = buffer.subarray(0, end - start);
     await file.read(chunk, start);
-    let rest = upToLastLineFeed(chunk);
-    while (rest.length >= wanted.length) {
-      if (endsWith(rest, wanted)) return start + rest.length;
-      rest = upToLastLineFeed(rest.subarray(0, -1));
-    }
+    const at = latin1.decode(chunk).lastIndexOf(wanted);
+    if (at !== -1) return start + at + wanted.length;
     if (start === 0) break;
     end = start + wanted.length - 1; // what is wanted may lie across the chunks
   }
@@ -102,11 +101,6 @@ async function endOfLast(
 
 function upToLastLineFeed(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.lastIndexOf(lineFeed) + 1);
-}
-
-function endsWith(bytes: Uint8Array, end: Uint8Array): boolean {
-  const start = bytes.length - end.length;
-  return end.every((byte, at) => bytes[start + at] === byte);
 }
 
 /** How many lines the bytes end. */
