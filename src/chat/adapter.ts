@@ -32,7 +32,12 @@ import { Exchange } from "./exchange.ts";
 import { bodyMembers } from "./model_options.ts";
 import { parsePayload, PayloadReader } from "./payloads.ts";
 import { readRefusal } from "./refusal.ts";
-import { type RequestForm, streamingForm, wholeForm } from "./request_form.ts";
+import {
+  type RequestForm,
+  requireHeaders,
+  streamingForm,
+  wholeForm,
+} from "./request_form.ts";
 import { type ChatTransport, fetchTransport } from "./transport.ts";
 
 /** Options of {@linkcode ChatModelAdapter}. */
@@ -107,14 +112,15 @@ export class ChatModelAdapter implements ModelAdapter {
    * Opens nothing yet.
    *
    * @throws {TypeError} A member of the configuration or of `compat` has the wrong type.
-   * @throws {RangeError} A value is out of range, or `baseUrl` is no http address.
+   * @throws {RangeError} A value is out of range, a header cannot be sent, or
+   * `baseUrl` is no http address.
    */
   constructor(input: ModelConfigInput, options: ChatModelOptions = {}) {
     const config = createModelConfig(input);
     const endpoint = chatEndpoint(config.baseUrl);
     const { hostname, baseUrl, url } = endpoint;
     const compat = completeCompat(hostname, options.compat ?? {});
-    const { headers = {} } = options;
+    const headers = requireHeaders(options.headers ?? {});
     this.compat = compat;
     this.target = Object.freeze({
       provider: providerOf(hostname),
@@ -201,6 +207,7 @@ export class ChatModelAdapter implements ModelAdapter {
       if (!response.ok) {
         throw providerError(operation, {
           status: response.status,
+          redirected: response.redirected,
           headers: response.headers,
           body: await readRefusal(exchange, signal),
           now: clock.now(),

@@ -73,6 +73,25 @@ export function exceedsLimitAlone(text: string): boolean {
   return numbers !== null && Number(numbers[2]) > Number(numbers[1]);
 }
 
+const faultCodes: ReadonlySet<string> = new Set([
+  "api_error",
+  "internal",
+  "internal_error",
+  "internal_server_error",
+  "overloaded",
+  "overloaded_error",
+  "server_error",
+  "service_unavailable",
+  "unavailable",
+]);
+
+/** True if the provider takes the blame: by its status or, inside a stream, by name. */
+export function isServerFault({ status, codes }: ProviderVerdict): boolean {
+  return status === undefined
+    ? codes.some((code) => faultCodes.has(code))
+    : status >= 500;
+}
+
 /** Collects what a provider's error object says: flat, nested or a plain text. */
 export function verdictOf(
   status: number | undefined,

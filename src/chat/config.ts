@@ -1,5 +1,10 @@
 import { AgentConfigurationError } from "../base/errors.ts";
-import { requireBoolean, requireNumber, requireText } from "../base/require.ts";
+import {
+  requireBoolean,
+  requireNumber,
+  requireObject,
+  requireText,
+} from "../base/require.ts";
 
 /** Which model to ask, where, and how patiently. */
 export interface ModelConfig {
@@ -74,6 +79,7 @@ const longestTimerMs = 2 ** 31 - 1;
  * ```
  */
 export function createModelConfig(input: ModelConfigInput): ModelConfig {
+  requireObject("The configuration of a model", input);
   const temperature = input.temperature ?? null;
   return Object.freeze({
     model: requireText("model", input.model),
@@ -111,18 +117,20 @@ export function createModelConfig(input: ModelConfigInput): ModelConfig {
  * ```
  */
 export function modelConfigFromEnv(env: ModelEnvironment): ModelConfig {
-  const model = env.CHAT_MODEL?.trim() ?? "";
-  const apiKey = env.MODEL_API_KEY?.trim() ?? "";
-  const baseUrl = env.MODEL_URL?.trim() ?? "";
-  if (model === "" || apiKey === "" || baseUrl === "") {
+  requireObject("The environment", env);
+  const { CHAT_MODEL = "", MODEL_API_KEY = "", MODEL_URL = "" } = env;
+  const missing = Object.entries({ CHAT_MODEL, MODEL_API_KEY, MODEL_URL })
+    .flatMap(([name, value]) => value.trim() === "" ? [name] : []);
+  if (missing.length > 0) {
     throw new AgentConfigurationError(
-      "CHAT_MODEL, MODEL_API_KEY and MODEL_URL must all be set and not blank",
+      "CHAT_MODEL, MODEL_API_KEY and MODEL_URL must all be set and not blank; " +
+        `missing: ${missing.join(", ")}`,
     );
   }
   const input: ModelConfigInput = {
-    model,
-    apiKey,
-    baseUrl,
+    model: CHAT_MODEL,
+    apiKey: MODEL_API_KEY,
+    baseUrl: MODEL_URL,
     ...(env.LLM_TIMEOUT !== undefined &&
       { timeoutMs: seconds(env.LLM_TIMEOUT) * 1000 }),
     ...(env.LLM_TEMPERATURE !== undefined &&
@@ -133,10 +141,22 @@ export function modelConfigFromEnv(env: ModelEnvironment): ModelConfig {
   try {
     return createModelConfig(input);
   } catch (error) {
-    throw new AgentConfigurationError(
-      `The model variables are wrong: ${(error as Error).message}`,
-    );
+    throw new AgentConfigurationError(inVariables((error as Error).message));
   }
+}
+
+const variables: Readonly<Record<string, keyof ModelEnvironment>> = {
+  model: "CHAT_MODEL",
+  apiKey: "MODEL_API_KEY",
+  baseUrl: "MODEL_URL",
+  timeoutMs: "LLM_TIMEOUT",
+  temperature: "LLM_TEMPERATURE",
+};
+
+/** What is wrong with a member, said of the variable that it came from. */
+function inVariables(message: string): string {
+  const [member = ""] = message.split(" ", 1);
+  return `${variables[member] ?? member}${message.slice(member.length)}`;
 }
 
 function requireKey(value: unknown): string {
@@ -159,7 +179,7 @@ function requireTimeout(value: unknown): number {
 }
 
 function seconds(text: string): number {
-  if (!/^[+-]?\d+$/.test(text.trim())) throw notNumeric();
+  if (!/^[+-]?\d+$/.test(text.trim())) throw notNumeric("LLM_TIMEOUT");
   const value = Number(text);
   if (value <= 0) {
     throw new AgentConfigurationError("LLM_TIMEOUT must be greater than 0");
@@ -170,14 +190,15 @@ function seconds(text: string): number {
 // Number() alone would also take "", "0x10" and "Infinity".
 function decimal(text: string): number {
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim())) {
-    throw notNumeric();
+    throw notNumeric("LLM_TEMPERATURE");
   }
   return Number(text);
 }
 
-function notNumeric(): AgentConfigurationError {
+function notNumeric(name: keyof ModelEnvironment): AgentConfigurationError {
   return new AgentConfigurationError(
-    "LLM_TIMEOUT must be a whole number of seconds and LLM_TEMPERATURE a number",
+    "LLM_TIMEOUT must be a whole number of seconds and LLM_TEMPERATURE a number; " +
+      `${name} is none`,
   );
 }
 

@@ -22,7 +22,7 @@ export function chatEndpoint(base: string): ChatEndpoint {
   const url = URL.canParse(base) ? new URL(base) : undefined;
   if (url?.protocol !== "https:" && url?.protocol !== "http:") {
     throw new RangeError(
-      "baseUrl must be an absolute http or https URL such as https://api.openai.com/v1",
+      "baseUrl (MODEL_URL) must be an absolute http or https URL such as https://api.openai.com/v1",
     );
   }
   if (url.username !== "" || url.password !== "") {

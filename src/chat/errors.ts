@@ -11,6 +11,7 @@ import {
 import {
   classify,
   exceedsLimitAlone,
+  isServerFault,
   type ProviderVerdict,
   verdictOf,
   waitingHelps,
@@ -36,6 +37,8 @@ export interface Operation {
 export interface ProviderFailure {
   /** HTTP status, if it came instead of an answer. */
   readonly status?: number | undefined;
+  /** True if the refusal came from another address than the request went to. */
+  readonly redirected?: boolean;
   /** Response headers, if there were any. */
   readonly headers?: Pick<Headers, "get"> | undefined;
   /** The error as parsed JSON, else its text; undefined if there was none. */
@@ -88,10 +91,10 @@ export function providerError(
       });
     case "provider_error":
       return new ModelProviderError(
-        `${message}${adviceFor(operation, verdict.status)}`,
+        `${message}${adviceFor(operation, verdict.status, failure.redirected)}`,
         {
           ...options,
-          retryable: (verdict.status ?? 0) >= 500,
+          retryable: isServerFault(verdict),
         },
       );
   }
@@ -212,7 +215,15 @@ function visibleText(thrown: unknown): string {
   }
 }
 
-function adviceFor(operation: Operation, status: number | undefined): string {
+function adviceFor(
+  operation: Operation,
+  status = 0,
+  redirected = false,
+): string {
+  if (redirected || status >= 300 && status < 400) {
+    return `; ${operation.baseUrl} redirects requests, so set the baseUrl (MODEL_URL) ` +
+      "to where the API is";
+  }
   if (status !== 404) return "";
   return `; check that ${operation.baseUrl} is the base address of the API ` +
     `and that it offers the model "${operation.model}"`;

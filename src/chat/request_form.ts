@@ -1,4 +1,5 @@
 import type { JsonValue } from "../base/json.ts";
+import { requireObject, requireString } from "../base/require.ts";
 import type { ChatCompat } from "./compat.ts";
 import type { ModelConfig } from "./config.ts";
 import type { ChatEndpoint } from "./endpoint.ts";
@@ -44,6 +45,34 @@ export function wholeForm(input: RequestFormInput): RequestForm {
     headers: headersOf("application/json", input),
     members: { model: input.config.model },
   };
+}
+
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i;
+const headerValue = /^[\t\x20-\x7e\xa0-\xff]*$/;
+
+/**
+ * Checks headers before a platform does, whose errors would repeat their values
+ * and look like those of a connection.
+ *
+ * @throws {TypeError} Not all are texts. @throws {RangeError} One cannot be sent.
+ */
+export function requireHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  requireObject("headers", headers);
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.test(name)) {
+      throw new RangeError(
+        "The name of a header must be letters, digits and hyphens",
+      );
+    }
+    if (!headerValue.test(requireString(`headers["${name}"]`, value))) {
+      throw new RangeError(
+        `headers["${name}"] must be one line of Latin-1 characters`,
+      );
+    }
+  }
+  return headers;
 }
 
 function headersOf(

@@ -53,6 +53,7 @@ test("a missing variable gives one error that names all three", {
       for (const each of Object.keys(required)) {
         assert(error.message.includes(each));
       }
+      assert(error.message.endsWith(`missing: ${name}`), error.message);
     }
   }
 });
@@ -92,12 +93,48 @@ test("numbers and switches in variables are read strictly", () => {
         () => modelConfigFromEnv(env),
         AgentConfigurationError,
       );
-      assert(/LLM_|temperature/.test(error.message), error.message);
+      assert(error.message.includes(name), error.message);
     }
   }
   const good = { ...required, LLM_TIMEOUT: " 7 ", LLM_TEMPERATURE: " .5 " };
   assertEquals(modelConfigFromEnv(good).timeoutMs, 7000);
   assertEquals(modelConfigFromEnv(good).temperature, 0.5);
+});
+
+test("an error of the environment speaks of the variable", () => {
+  const cases = [
+    [{ MODEL_API_KEY: "a b" }, "MODEL_API_KEY must hold visible ASCII"],
+    [{ LLM_TIMEOUT: "9999999" }, "LLM_TIMEOUT must be greater than 0"],
+    [{ LLM_TEMPERATURE: "-1" }, "LLM_TEMPERATURE must be a finite number"],
+    [{ LLM_TEMPERATURE: "warm" }, "a number; LLM_TEMPERATURE is none"],
+    [{ LLM_TIMEOUT: "1.5" }, "a number; LLM_TIMEOUT is none"],
+  ] as const;
+  for (const [wrong, message] of cases) {
+    assertThrows(
+      () => modelConfigFromEnv({ ...required, ...wrong }),
+      AgentConfigurationError,
+      message,
+    );
+  }
+});
+
+test("headers that no platform sends are refused without their values", () => {
+  const make = (headers: unknown) => () =>
+    new ChatModelAdapter(
+      { model: "m", apiKey: "k", baseUrl: "http://model.test" },
+      { headers: headers as Record<string, string> },
+    );
+  for (const value of ["hunter2\nx: y", "hunter2\r", "hunter2\u20ac", "\0"]) {
+    const { message } = assertThrows(make({ "x-tenant": value }), RangeError);
+    assertEquals(
+      message,
+      'headers["x-tenant"] must be one line of Latin-1 characters',
+    );
+  }
+  assertThrows(make({ "x tenant": "a" }), RangeError, "name of a header");
+  assertThrows(make({ "x-tenant": 7 }), TypeError, 'headers["x-tenant"]');
+  assertThrows(make("x-tenant: a"), TypeError, "headers must be an object");
+  make({ "X-Tenant": "caf\u00e9 1", "x-empty": "" })();
 });
 
 test("no error of the environment repeats a value", () => {
@@ -125,8 +162,8 @@ test("members of a configuration are checked", () => {
     { ...good, temperature: "hot" },
     { ...good, includeUsage: 1 },
   ];
-  for (const input of wrongTypes) {
-    assertThrows(() => createModelConfig(input as never), TypeError);
+  for (const input of [...wrongTypes, undefined, null, "m"]) {
+    assertThrows(() => createModelConfig(input as never), TypeError, "must be");
   }
   const wrongValues = [
     { ...good, model: " " },

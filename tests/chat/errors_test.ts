@@ -19,6 +19,7 @@ import {
   contextOf,
   readAll,
   secretKey,
+  startedAdapter,
 } from "./adapters.ts";
 import { bytesOf, chunk, eventsOf, watchedBody } from "./bodies.ts";
 
@@ -115,6 +116,37 @@ for (const { kind, make } of adapterKinds) {
       }
     },
   );
+
+  test(`a fault that the server names in a stream may pass, over ${kind}`, async () => {
+    const faults = [
+      [{ type: "server_error" }, true],
+      [{ code: "overloaded_error" }, true],
+      [{ type: "error", code: 503 }, true],
+      [{ type: "invalid_request_error" }, false],
+      [{ code: 400, type: "server_error" }, false],
+    ] as const;
+    for (const [fault, retryable] of faults) {
+      const text = eventsOf({ error: { message: "No", ...fault } });
+      const adapter = make({
+        fetch: () => Promise.resolve(new Response(text)),
+      });
+      await adapter.startup();
+      const { error } = await ask(adapter);
+      assertInstanceOf(error, ModelProviderError);
+      assertEquals([error.kind, error.retryable], [
+        "provider_error",
+        retryable,
+      ]);
+    }
+  });
+
+  test(`a server that redirects is no address of an API, over ${kind}`, async () => {
+    const { message, retryable } = await refusal(302, "");
+    assertEquals(retryable, false);
+    assert(message.includes("redirects requests"), message);
+    assert(message.includes("MODEL_URL"), message);
+    assert(!(await refusal(400, "")).message.includes("redirects"));
+  });
 
   test(`an overflow behind visible text says so, over ${kind}`, {
     case: ["X-180", "B32"],
@@ -617,6 +649,18 @@ test(
     );
   },
 );
+
+test("a refusal from where a redirect led names the redirect", async () => {
+  const response = new Response("Use POST", { status: 405 });
+  Object.defineProperty(response, "redirected", { value: true });
+  const adapter = await startedAdapter({
+    fetch: () => Promise.resolve(response),
+  });
+  const { error } = await ask(adapter);
+  assertInstanceOf(error, ModelProviderError);
+  assert(error.message.includes("405: Use POST; "), error.message);
+  assert(error.message.includes("redirects requests"), error.message);
+});
 
 function responding(
   status: number,
