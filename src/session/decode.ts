@@ -92,13 +92,12 @@ export function readMessages(
   name: string,
   min = 0,
 ): readonly AgentMessage[] {
-  const messages = readArray(value, name).map((message) =>
-    readMessage(message, `${name}[]`)
-  );
+  const messages = readArray(value, name);
+  if (!messages.every(isJsonObject)) throw wrong(`${name}[]`, "an object");
   if (messages.length < min) {
     throw new SessionSerializationError(`${name} must not be empty`);
   }
-  return messages;
+  return messages as unknown as readonly AgentMessage[];
 }
 
 /** Reads a summary. */

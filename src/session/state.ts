@@ -111,6 +111,8 @@ export interface SessionState {
   readonly lossyNumbers: readonly string[];
 }
 
+const none: readonly string[] = [];
+
 /** The session before its first record. */
 export function emptyState(
   sessionId: string,
@@ -196,7 +198,7 @@ function begin(state: SessionState, start: RunStart): SessionState {
   }
   return changed(state, {
     starts: append(state.starts, start),
-    openRuns: [{ runId, lastSequence: startSequence, startedCallIds: [] }],
+    openRuns: [{ runId, lastSequence: startSequence, startedCallIds: none }],
   });
 }
 
@@ -212,13 +214,12 @@ export function addMessage(
       `The event sequence of run "${runId}" moved backwards`,
     );
   }
-  const startedCallIds = message.role === "assistant" ? [] : run.startedCallIds;
   return changed(state, {
     entries: append(state.entries, entry),
     openRuns: replaced(state, {
       runId,
       lastSequence: sequence,
-      startedCallIds,
+      startedCallIds: message.role === "assistant" ? none : run.startedCallIds,
     }),
   });
 }

@@ -62,7 +62,7 @@ export class JournalTree {
   readonly #nodes = new Map<string, TreeNode>();
   readonly #branches = new Map<string, TreeBranch>();
   readonly #report: (finding: string) => void;
-  #position: JournalPosition | null = null;
+  #last: JournalPosition | null = null;
   #isLossy = false;
 
   /**
@@ -82,7 +82,9 @@ export class JournalTree {
 
   /** The last record of the journal; null if it is empty. */
   get position(): JournalPosition | null {
-    return this.#position;
+    if (this.#last === null) return null;
+    const { revision, recordId } = this.#last;
+    return { revision, recordId };
   }
 
   /** Branches in the order of their creation. */
@@ -102,7 +104,7 @@ export class JournalTree {
 
   /** Takes the next line of the journal. @throws {SessionSerializationError} With the number of the line. */
   read(line: string): SessionRecord {
-    const revision = (this.#position?.revision ?? 0) + 1;
+    const revision = this.#nextRevision;
     try {
       const record = decodeRecord(line);
       if (this.#isOutside(record)) this.#skip(record);
@@ -145,13 +147,17 @@ export class JournalTree {
 
   /** Adds a prepared record. */
   add(record: SessionRecord, node: TreeNode): TreeBranch {
-    const { recordId, branchId, revision } = record;
+    const { recordId, branchId } = record;
     const origin = this.#branches.get(branchId)?.origin ?? originOf(record);
     const branch = { origin, node, record };
-    this.#position = { revision, recordId };
+    this.#last = node;
     this.#nodes.set(recordId, node);
     this.#branches.set(branchId, branch);
     return branch;
+  }
+
+  get #nextRevision(): number {
+    return (this.#last?.revision ?? 0) + 1;
   }
 
   #begin(record: SessionRecord): void {
@@ -178,14 +184,14 @@ export class JournalTree {
 
   #skip(record: SessionRecord): void {
     this.#checkPlace(record);
-    this.#position = { revision: record.revision, recordId: record.recordId };
+    this.#last = record;
   }
 
   #checkPlace({ sessionId, revision }: SessionRecord): void {
     if (sessionId !== this.sessionId) {
       throw broken(`session_id is "${sessionId}"`);
     }
-    if (revision !== (this.#position?.revision ?? 0) + 1) {
+    if (revision !== this.#nextRevision) {
       throw broken(`revision is ${revision}`);
     }
   }
@@ -209,7 +215,7 @@ export class JournalTree {
     const branch = this.#branches.get(branchId);
     if (
       branch === undefined && branchId === DEFAULT_SESSION_BRANCH &&
-      this.#position === null
+      this.#last === null
     ) {
       if (parentId !== null) throw broken("the first record has a parent");
       return null;
