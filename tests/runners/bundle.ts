@@ -33,6 +33,8 @@ export async function bundleForNode(
     platform: "node",
     target: "node20",
     packages: "external",
+    // Newer versions of Node would take every script within a bundle for the program itself.
+    define: { "import.meta.main": "false" },
     sourcemap: "linked",
     logLevel: "warning",
   });
