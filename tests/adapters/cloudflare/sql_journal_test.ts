@@ -2,9 +2,10 @@ import type { JournalEntry } from "../../../src/session/journal.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
 import { entryAfter } from "../../../src/testing/journal_subject.ts";
 import { storageContract } from "../../../src/testing/storage_contract.ts";
+import { assertKept, entryBehind, lives } from "../../faults/killed_writers.ts";
 import { inDirectory } from "../../faults/processes.ts";
 import { journalFixtures, textOf } from "../../interop/python_journals.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assertEquals } from "../../support/assert.ts";
 import { base64Bytes } from "../../support/fixtures.ts";
 import { test } from "../../support/suite.ts";
 import type { CaseReport } from "./contract_worker.ts";
@@ -12,6 +13,9 @@ import { type RunningWorker, startWorker } from "./workerd.ts";
 
 // One runtime is enough to start workerd, which is where all of this happens.
 const slow = { runtimes: ["deno"], timeoutMs: 180_000 } as const;
+
+// Such a line is in parts.
+const lines = { longLength: 2_000_000 };
 
 test("a Durable Object keeps every promise of a journal and a storage", {
   ...slow,
@@ -46,8 +50,8 @@ test("a long line is one step in a Durable Object, and odd texts are exact", {
     for (const entry of [first, second]) {
       assertEquals(await append(worker, "long", entry), { ok: true });
     }
-    const lines = await json(worker.fetch("long/lines"));
-    assertEquals(lines, [first.line, second.line]);
+    const stored = await json(worker.fetch("long/lines"));
+    assertEquals(stored, [first.line, second.line]);
   }));
 
 test(
@@ -64,39 +68,25 @@ test(
       );
       const winner = answers.findIndex(({ ok }) => ok);
       assertEquals(answers.filter(({ ok }) => ok).length, 1);
-      const lines = await json(worker.fetch("race/lines"));
-      assertEquals(lines, [entryAfter(null, `record-${winner}`).line]);
+      const stored = await json(worker.fetch("race/lines"));
+      assertEquals(stored, [entryAfter(null, `record-${winner}`).line]);
     }),
 );
 
 test(
-  "what was acknowledged outlives workerd, killed between two appends",
-  slow,
+  "what was acknowledged outlives workerd, killed in the middle of appends",
+  { ...slow, case: "B69" },
   () =>
     inDirectory(async (directory) => {
-      const worker = await startWorker("contract_worker.ts", directory);
-      const acknowledged: JournalEntry[] = [];
-      const writing = (async () => {
-        for (;;) {
-          const last = acknowledged.at(-1);
-          const next = entryAfter(last ?? null, `r${acknowledged.length}`);
-          await append(worker, "killed", next);
-          acknowledged.push(next);
-          if (acknowledged.length === 60) void worker.kill();
-        }
-      })();
-      await writing.catch(() => {});
-
-      const again = await startWorker("contract_worker.ts", directory);
-      try {
-        const lines: readonly string[] = await json(
-          again.fetch("killed/lines"),
-        );
-        const known = acknowledged.map(({ line }) => line);
-        assertEquals(lines.slice(0, known.length), known);
-        assert(lines.length <= known.length + 1, "One append was on its way");
-      } finally {
-        await again.stop();
+      let knownCount = 0;
+      // Each life has an object, which the next one looks at and goes on with.
+      for (const [index, life] of [...lives(), 0].entries()) {
+        const worker = await startWorker("contract_worker.ts", directory);
+        const last = `life-${index - 1}`;
+        const found = await json(worker.fetch(`${last}/lines`));
+        const next = assertKept(found, { lines, knownCount });
+        assertEquals(await append(worker, last, next), { ok: true });
+        knownCount = await writeUntilKilled(worker, `life-${index}`, life);
       }
     }),
 );
@@ -134,6 +124,31 @@ async function withWorker(
       await worker.stop();
     }
   });
+}
+
+/** Appends without a pause, and kills workerd behind so many lines. @returns How many were acknowledged. */
+async function writeUntilKilled(
+  worker: RunningWorker,
+  object: string,
+  life: number,
+): Promise<number> {
+  let last: JournalEntry | undefined;
+  let killing: Promise<void> | undefined;
+  for (;;) {
+    const next = entryBehind(last, lines);
+    const answer = append(worker, object, next);
+    if (next.revision > life) killing ??= worker.kill();
+    const outcome = await answer.catch((error) => {
+      if (killing === undefined) throw error;
+      return null;
+    });
+    if (outcome === null) {
+      await killing;
+      return last?.revision ?? 0;
+    }
+    assertEquals(outcome, { ok: true });
+    last = next;
+  }
 }
 
 async function append(

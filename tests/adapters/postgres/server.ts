@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { getuid } from "node:process";
+import type { SqlClient } from "../../../adapters/postgres/mod.ts";
 import { runtime } from "../../support/runtime.ts";
 
 /** A PostgreSQL server that was started for the tests. */
@@ -40,6 +41,35 @@ export async function startServer(): Promise<PostgresServer> {
       await finish("pg_ctl", ["-D", data, "-m", "fast", "-w", "stop"], account);
       await rm(directory, { recursive: true });
     },
+  };
+}
+
+/** Connections to a server. */
+export interface Connections {
+  readonly client: SqlClient;
+  /** Closes them. */
+  end(): Promise<void>;
+}
+
+/** Connects to a server. @param directory That of its socket. */
+export async function connectTo(directory: string): Promise<Connections> {
+  // A variable, so that no bundler takes the client into the Worker, where it cannot be loaded.
+  const specifier = "postgres";
+  const { default: postgres }: { default: typeof import("postgres") } =
+    await import(specifier);
+  const sql = postgres({
+    host: directory,
+    username: "postgres",
+    max: 20,
+    onnotice() {},
+  });
+  return {
+    client: {
+      query: async (text, values) => ({
+        rows: await sql.unsafe(text, values as never[]),
+      }),
+    },
+    end: () => sql.end(),
   };
 }
 

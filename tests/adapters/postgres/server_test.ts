@@ -2,7 +2,6 @@ import {
   createPostgresTable,
   PostgresJournal,
   PostgresSessionStorage,
-  type SqlClient,
 } from "../../../adapters/postgres/mod.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
 import { entryAfter, linesOf } from "../../../src/testing/journal_subject.ts";
@@ -11,36 +10,22 @@ import { storageContract } from "../../../src/testing/storage_contract.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { isLong } from "../../support/runtime.ts";
 import { test } from "../../support/suite.ts";
-import { serverPrograms, startServer } from "./server.ts";
+import { connectTo, serverPrograms, startServer } from "./server.ts";
 
-// A server of its own takes seconds, so all of it is one test of the long suite.
+// Only where a server is installed; it takes seconds to start, so all of it is one test.
+const runtimes = isLong ? ["deno", "node"] as const : ["deno"] as const;
+
 test(
   "a PostgreSQL server keeps every promise, and gives one of a hundred writers the place",
   {
     case: "SE-N-01",
-    runtimes: isLong && serverPrograms !== null ? ["deno", "node"] : [],
+    runtimes: serverPrograms === null ? [] : runtimes,
     timeoutMs: 300_000,
   },
   async () => {
-    // A variable, so that no bundler takes the client into the Worker, where it cannot be loaded.
-    const specifier = "postgres";
-    const { default: postgres }: { default: typeof import("postgres") } =
-      await import(specifier);
     const server = await startServer();
-    const connect = () =>
-      postgres({
-        host: server.directory,
-        username: "postgres",
-        max: 20,
-        onnotice() {},
-      });
-    const sql = connect();
+    const { client, end } = await connectTo(server.directory);
     try {
-      const client: SqlClient = {
-        query: async (text, values) => ({
-          rows: await sql.unsafe(text, values as never[]),
-        }),
-      };
       let count = 0;
       const newTable = async () => {
         const table = `journal_${++count}`;
@@ -81,7 +66,7 @@ test(
         1,
       );
     } finally {
-      await sql.end();
+      await end();
       await server.stop();
     }
   },

@@ -6,6 +6,7 @@ import {
   PostgresSessionStorage,
 } from "../../../adapters/postgres/mod.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
+import { entryAfter, linesOf } from "../../../src/testing/journal_subject.ts";
 import { silentLogger } from "../../../src/testing/ports.ts";
 import { storageContract } from "../../../src/testing/storage_contract.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
@@ -89,6 +90,28 @@ test("a gap is not stored and a second line of a number neither", {
   );
   assertEquals(types.rows[0]?.data_type, "text");
 });
+
+test(
+  "a hundred writers that want the same place have one winner",
+  hosts,
+  async () => {
+    const { client, table } = await newTable();
+    const answers = await Promise.all(
+      Array.from(
+        { length: 100 },
+        (_, index) =>
+          new PostgresJournal(client, { table })
+            .append("s", entryAfter(null, `record-${index}`)),
+      ),
+    );
+    const winner = answers.findIndex(({ ok }) => ok);
+    assertEquals(answers.filter(({ ok }) => ok).length, 1);
+    const journal = new PostgresJournal(client, { table });
+    assertEquals(await linesOf(journal, null, { sessionId: "s" }), [
+      entryAfter(null, `record-${winner}`).line,
+    ]);
+  },
+);
 
 test("making the table again changes nothing", hosts, async () => {
   const { client, table } = await newTable();
