@@ -74,7 +74,9 @@ export async function recoverSession(
   if (checkout === null) {
     throw new SessionArgumentError(
       "unknown_branch",
-      `There is no session "${sessionId}" with that branch`,
+      `There is no session "${sessionId}" with a branch "${
+        branch.branchId ?? "main"
+      }"`,
     );
   }
   restoreSession(core, checkout);

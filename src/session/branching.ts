@@ -52,7 +52,7 @@ export function planBranch(
       "unfinished_run",
       `Cannot branch from record "${base.recordId}" with unfinished run(s): ${
         unfinished.join(", ")
-      }`,
+      }; recover the run first, or name a record before it`,
     );
   }
   return factsOf(wish, {
@@ -112,7 +112,7 @@ function requireSource(
   { sourceBranch, branchId }: NewBranch,
 ): TreeBranch {
   const source = tree.branch(sourceBranch);
-  if (source === undefined) throw unknownBranch(sourceBranch);
+  if (source === undefined) throw unknownBranch(tree, sourceBranch);
   if (tree.branch(branchId) !== undefined) {
     throw new SessionArgumentError(
       "branch_exists",
@@ -124,23 +124,31 @@ function requireSource(
 
 function requireNode(tree: JournalTree, recordId: string): TreeNode {
   const node = tree.node(recordId);
-  if (node === undefined) throw unknownRecord(recordId);
+  if (node === undefined) throw unknownRecord(tree.sessionId, recordId);
   return node;
 }
 
-/** For a branch that the session does not have. */
-export function unknownBranch(branchId: string): SessionArgumentError {
+/** For a branch that the session does not have, or a session that is not there. */
+export function unknownBranch(
+  { sessionId, position }: JournalTree,
+  branchId: string,
+): SessionArgumentError {
   return new SessionArgumentError(
     "unknown_branch",
-    `The session has no branch "${branchId}"`,
+    position === null
+      ? `There is no session "${sessionId}", so it has no branch "${branchId}"`
+      : `Session "${sessionId}" has no branch "${branchId}"`,
   );
 }
 
 /** For a record that the session does not have. */
-export function unknownRecord(recordId: string): SessionArgumentError {
+export function unknownRecord(
+  sessionId: string,
+  recordId: string,
+): SessionArgumentError {
   return new SessionArgumentError(
     "unknown_record",
-    `The session has no record "${recordId}"`,
+    `Session "${sessionId}" has no record "${recordId}"`,
   );
 }
 

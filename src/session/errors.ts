@@ -43,6 +43,8 @@ export class SessionArgumentError extends SessionError {
 
 /** Where stored data is damaged. */
 export interface DamageOptions extends ErrorOptions {
+  /** Session whose journal is damaged. */
+  readonly sessionId?: string | undefined;
   /** Line of the journal, from 1; the same number as the revision. */
   readonly line?: number | undefined;
   /** Byte at which that line begins, from 0. */
@@ -56,15 +58,20 @@ export interface DamageOptions extends ErrorOptions {
 export class SessionSerializationError extends SessionError {
   /** Always `"session_serialization"`. */
   override readonly code = "session_serialization";
+  /** Session whose journal is damaged; null for data that is in no journal. */
+  readonly sessionId: string | null;
   /** Line of the journal, from 1; null for data that is in no journal. */
   readonly line: number | null;
   /** Byte at which that line begins, from 0; null if it was not determined. */
   readonly offset: number | null;
   readonly #finding: string;
 
-  /** Makes the error. @param message What is wrong; the place is appended to it. */
+  /** Makes the error. @param message What is wrong; session and place are added to it. */
   constructor(message: string, options: DamageOptions = {}) {
-    super(message + placeText(options), { cause: options.cause });
+    super(journalText(options) + message + placeText(options), {
+      cause: options.cause,
+    });
+    this.sessionId = options.sessionId ?? null;
     this.line = options.line ?? null;
     this.offset = options.offset ?? null;
     this.#finding = message;
@@ -72,12 +79,29 @@ export class SessionSerializationError extends SessionError {
 
   /** The same finding with its place. @param line From 1. @param offset In bytes, from 0. */
   at(line: number, offset?: number): SessionSerializationError {
+    return this.#with({ line, offset });
+  }
+
+  /** The same finding, as damage to the journal of a session. */
+  of(sessionId: string): SessionSerializationError {
+    return this.#with({ sessionId });
+  }
+
+  #with(facts: DamageOptions): SessionSerializationError {
     return new SessionSerializationError(this.#finding, {
-      line,
-      offset,
+      sessionId: this.sessionId ?? undefined,
+      line: this.line ?? undefined,
+      offset: this.offset ?? undefined,
       cause: this.cause,
+      ...facts,
     });
   }
+}
+
+function journalText({ sessionId }: DamageOptions): string {
+  return sessionId === undefined
+    ? ""
+    : `The journal of session "${sessionId}" is damaged: `;
 }
 
 function placeText({ line, offset }: DamageOptions): string {

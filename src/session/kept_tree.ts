@@ -169,8 +169,12 @@ export class KeptTree {
   }
 
   async #explained(error: unknown): Promise<SessionError> {
-    if (error instanceof SessionSerializationError && error.line !== null) {
-      return error.at(error.line, await this.#offsetOf(error.line));
+    if (error instanceof SessionSerializationError) {
+      const { line } = error;
+      const found = line === null
+        ? error
+        : error.at(line, await this.#offsetOf(line));
+      return found.of(this.#sessionId);
     }
     if (error instanceof SessionError) return error;
     return new SessionStorageError(

@@ -72,6 +72,6 @@ function requireFinished({ sessionId, unfinishedRunIds }: AgentSession): void {
     "unfinished_run",
     `Session "${sessionId}" has the unfinished run(s) ${
       unfinishedRunIds.join(", ")
-    }; recover it first, for example with agent.recoverSession()`,
+    }; recover it with agent.recoverSession() or onUnfinished: "recover"`,
   );
 }

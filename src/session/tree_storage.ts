@@ -132,7 +132,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
       throw new TypeError("recordId must be a string");
     }
     const found = await journal.find(recordId, signal);
-    if (found === null) throw unknownRecord(recordId);
+    if (found === null) throw unknownRecord(sessionId, recordId);
     return checkoutOf(found);
   }
 

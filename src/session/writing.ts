@@ -70,7 +70,7 @@ export function requireHead(
 ): string | null {
   const branch = tree.branch(branchId);
   if (branch === undefined && branchId !== DEFAULT_SESSION_BRANCH) {
-    throw unknownBranch(branchId);
+    throw unknownBranch(tree, branchId);
   }
   const actualHead = branch?.node.recordId ?? null;
   if (expectedHead !== undefined && expectedHead !== actualHead) {
