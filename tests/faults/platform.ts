@@ -78,10 +78,10 @@ export async function openStorage(
 }
 
 /** The files of a session, as paths. */
-export async function pathsOf(
+export function pathsOf(
   root: string,
   sessionId: string,
-): Promise<{ readonly journal: string; readonly lock: string }> {
-  const journal = `${root}/${await journalFileName(sessionId)}`;
+): { readonly journal: string; readonly lock: string } {
+  const journal = `${root}/${journalFileName(sessionId)}`;
   return { journal, lock: `${journal}.lock` };
 }
