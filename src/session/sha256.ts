@@ -46,8 +46,14 @@ function addBlock(hash: Int32Array, block: DataView): void {
     const sumOfE = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
     const sumOfA = turned(a, 2) ^ turned(a, 13) ^ turned(a, 22);
     const first = h + sumOfE + choice + roundConstants[round]! + words[round]!;
-    [h, g, f, e] = [g, f, e, d + first | 0];
-    [d, c, b, a] = [c, b, a, first + sumOfA + majority | 0];
+    h = g;
+    g = f;
+    f = e;
+    e = d + first | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = first + sumOfA + majority | 0;
   }
   [a, b, c, d, e, f, g, h].forEach((word, index) => hash[index]! += word);
 }
@@ -67,7 +73,8 @@ function scheduleOf(block: DataView): Int32Array {
   const words = new Int32Array(roundCount);
   for (let at = 0; at < 16; at++) words[at] = block.getInt32(4 * at);
   for (let at = 16; at < roundCount; at++) {
-    const [near, far] = [words[at - 2]!, words[at - 15]!];
+    const near = words[at - 2]!;
+    const far = words[at - 15]!;
     const sumOfNear = turned(near, 17) ^ turned(near, 19) ^ near >>> 10;
     const sumOfFar = turned(far, 7) ^ turned(far, 18) ^ far >>> 3;
     words[at] = sumOfNear + words[at - 7]! + sumOfFar + words[at - 16]!;
