@@ -22,7 +22,7 @@
  */
 // @ts-types="@modelcontextprotocol/sdk/client/stdio"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { createInterface } from "node:readline";
+import { kill } from "node:process";
 import type { Readable } from "node:stream";
 import type { McpTransport } from "../../src/mcp/protocol.ts";
 import type { McpStdioRequest } from "../../src/mcp/transport.ts";
@@ -53,6 +53,50 @@ export function stdioTransport(
     ...(cwd !== undefined && { cwd }),
   });
   const errors = transport.stderr as Readable | null;
-  if (errors !== null) createInterface({ input: errors }).on("line", onLine);
+  if (errors !== null) readLines(errors, onLine);
+  endForCertain(transport);
   return transport;
+}
+
+/**
+ * Makes everybody who closes a transport wait for the end of the program, also if the SDK
+ * closes it as well.
+ */
+function endForCertain(transport: StdioClientTransport): void {
+  const close = transport.close.bind(transport);
+  let closing: Promise<void> | undefined;
+  let hasEnded = false;
+  transport.onclose = () => hasEnded = true; // the client calls it before its own
+  transport.close = () => closing ??= end();
+
+  async function end(): Promise<void> {
+    const { pid } = transport;
+    await close();
+    if (pid === null || hasEnded) return;
+    try {
+      // Deno takes the second signal of the SDK, which is this one, for already sent.
+      kill(pid, "SIGKILL");
+    } catch {
+      // It has ended, and only its children hold its output open.
+    }
+  }
+}
+
+const longestLine = 8192;
+
+/** Cuts what a program writes into lines, also where it never ends one. */
+function readLines(input: Readable, onLine: (line: string) => void): void {
+  let rest = "";
+  input.setEncoding("utf8");
+  input.on("data", (text: string) => {
+    const lines = (rest + text).split(/\r?\n/);
+    rest = lines.pop()!;
+    for (const line of lines) onLine(line.slice(0, longestLine));
+    if (rest.length < longestLine) return;
+    onLine(rest.slice(0, longestLine));
+    rest = "";
+  });
+  input.on("end", () => {
+    if (rest !== "") onLine(rest);
+  });
 }

@@ -8,6 +8,7 @@ import {
   isUnknownSession,
   isUserAway,
   serverFailure,
+  troubleText,
   wantsAuthorization,
 } from "./failure.ts";
 import { unlessAborted } from "./pending.ts";
@@ -260,7 +261,7 @@ export class McpConnection {
       onTrouble: (error) =>
         logger.info?.("An MCP server causes trouble", {
           server: this.name,
-          error: serverFailure(error, this.name).message,
+          error: troubleText(error, this.name),
         }),
     });
     return session;

@@ -18,6 +18,16 @@ export function serverFailure(error: unknown, server: string): McpServerError {
   return new McpServerError(messageOf(error, server), { server, cause: error });
 }
 
+/** What a log is told of an error that ends no request; the SDK quotes whole messages in some. */
+export function troubleText(error: unknown, server: string): string {
+  const { message } = serverFailure(error, server);
+  return message.length > longestTrouble
+    ? `${message.slice(0, longestTrouble)}...`
+    : message;
+}
+
+const longestTrouble = 200;
+
 /** True if the server wants to know who asks. */
 export function wantsAuthorization(error: unknown): boolean {
   return error instanceof UnauthorizedError || httpStatusOf(error) === 401;

@@ -1,4 +1,3 @@
-import { detach } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import { consoleLogger } from "../base/ports.ts";
 import { requireMethods } from "../base/require.ts";
@@ -8,7 +7,6 @@ import { ToolDefinitionError, UnknownToolError } from "../tools/errors.ts";
 import type { ToolDispatchOptions } from "../tools/execution_context.ts";
 import { BaseHandler } from "../tools/handler.ts";
 import { proceed, type StepOutcome } from "../tools/outcome.ts";
-import type { ToolProgressReporter } from "../tools/progress.ts";
 import { compileJsonSchema } from "../validation/compile.ts";
 import type { SchemaValidator } from "../validation/compiler.ts";
 import type { McpServerInput } from "./config.ts";
@@ -18,7 +16,8 @@ import { McpToolError } from "./errors.ts";
 import { type McpManager, McpServerManager } from "./manager.ts";
 import { exposedPrefix } from "./names.ts";
 import type { McpConnectionOptions } from "./options.ts";
-import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
+import { progressRelay } from "./progress.ts";
+import type { McpTool, McpToolResult } from "./protocol.ts";
 import { convertMcpResult, type ConvertMcpResultOptions } from "./result.ts";
 
 /** What an {@linkcode McpToolHandler} is made from: one of `config`, `servers` and `manager`. */
@@ -229,7 +228,7 @@ export class McpToolHandler extends BaseHandler {
     const { signal, progress } = options;
     const result = await this.#manager.callTool(name, args, {
       signal,
-      progress: progress && ((update) => report(progress, update)),
+      progress: progress && progressRelay(progress),
     });
     requireValidOutput(result, entry.validateOutput);
     const { convertResult = convertMcpResult, includeBinary = false } =
@@ -332,15 +331,6 @@ function requireValidOutput(
   throw new McpToolError(
     "MCP tool returned structured content that violates its output schema",
   );
-}
-
-function report(
-  reporter: ToolProgressReporter,
-  { progress, total, message }: McpProgress,
-): void {
-  const data = total === undefined ? { progress } : { progress, total };
-  const count = total === undefined ? `${progress}` : `${progress}/${total}`;
-  detach(reporter.report({ message: message || count, data }));
 }
 
 function ignore(): void {}
