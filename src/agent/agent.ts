@@ -307,13 +307,17 @@ export class Agent implements AgentLike, AsyncDisposable {
   /**
    * Starts the agent's resources; nothing if they are started.
    *
+   * Waits its turn behind earlier operations. An abort of `signal` ends the
+   * waiting: what is starting by then goes on, and the next operation finds it.
+   *
    * @throws What failed, after everything that was started has been shut down again.
+   * @throws {AgentCancelledError} `signal` aborted.
    */
-  async startup(): Promise<void> {
-    await this.#chain.alone(async () => {
+  async startup(options: Pick<OperationOptions, "signal"> = {}): Promise<void> {
+    await this.#chain.operate("startup", options, async ({ cancellation }) => {
       if (this.#resources.status === "ready") return;
-      await this.#resources.startup();
-      await loadAtStartup(this.#core);
+      await cancellation.race(() => this.#resources.startup());
+      await loadAtStartup(this.#core, cancellation);
     });
   }
 

@@ -1,3 +1,4 @@
+import { frozenCopy } from "../base/freeze.ts";
 import type { CompactionPolicy } from "../context/budget.ts";
 import type { CompactionRuntime } from "../context/compaction_runtime.ts";
 import { type EmitterOptions, EventEmitter } from "../events/emitter.ts";
@@ -99,16 +100,16 @@ export function openCompaction(
 
 function infoOf(config: AgentConfig): AgentInfo {
   const { target } = config.model;
-  const { conversationId } = config.history;
-  return Object.freeze({
+  // The copy leaves out what is undefined.
+  return frozenCopy({
     agentId: config.agentId,
-    ...(config.name !== null && { name: config.name }),
-    ...(config.description !== null && { description: config.description }),
-    ...(target !== undefined && { provider: target.provider }),
-    ...(target?.model !== undefined && { model: target.model }),
-    ...(conversationId !== undefined && { conversationId }),
+    name: config.name ?? undefined,
+    description: config.description ?? undefined,
+    provider: target?.provider,
+    model: target?.model,
+    conversationId: config.history.conversationId,
     remote: false,
-  });
+  }) as AgentInfo;
 }
 
 // Middleware for tools alone is left out where no tool can ever appear.

@@ -3,6 +3,7 @@ import { withDeadline } from "../base/deadline.ts";
 import { RunScope } from "../base/scope.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type {
+  HistoryProvider,
   HistoryRun,
   LoadedHistory,
   RunOutcome,
@@ -22,16 +23,18 @@ export function applyHistory(
   }
 }
 
-/** Loads the conversation when the agent starts. */
-export async function loadAtStartup(core: AgentCore): Promise<void> {
+/** Loads the conversation when the agent starts. @throws {AgentCancelledError} Aborted before it came. */
+export async function loadAtStartup(
+  core: AgentCore,
+  cancellation: Cancellation,
+): Promise<void> {
   const { history, clock, providerTimeoutMs: ms } = core.config;
-  const loaded = await withDeadline(
-    (signal) =>
-      history.load({
-        ...historyRunAlone(core, { kind: "startup", runId: "" }),
-        signal,
-      }),
-    { clock, ms, what: `load of history provider "${history.sourceId}"` },
+  const what = `load of history provider "${history.sourceId}"`;
+  const loaded = await cancellation.race(() =>
+    withDeadline(
+      (signal) => loadAlone(core, "startup", signal),
+      { clock, ms, what },
+    )
   );
   applyHistory(core, loaded);
 }
@@ -41,19 +44,24 @@ export async function loadForCompaction(
   core: AgentCore,
   cancellation: Cancellation,
 ): Promise<void> {
-  const { history } = core.config;
   const { signal } = cancellation;
   try {
     const loaded = await cancellation.race(() =>
-      history.load({
-        ...historyRunAlone(core, { kind: "compaction", runId: "" }),
-        signal,
-      })
+      loadAlone(core, "compaction", signal)
     );
     applyHistory(core, loaded);
   } catch (error) {
     if (!cancellation.aborted) throw error;
   }
+}
+
+function loadAlone(
+  core: AgentCore,
+  kind: "startup" | "compaction",
+  signal: AbortSignal,
+): ReturnType<HistoryProvider["load"]> {
+  const run = historyRunAlone(core, { kind, runId: "" });
+  return core.config.history.load({ ...run, signal });
 }
 
 /**

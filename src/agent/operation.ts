@@ -3,9 +3,9 @@ import type { AgentConfig } from "./options.ts";
 import { SteeringQueue } from "./steering.ts";
 
 /** What an operation is; only runs can be steered and followed up. */
-export type OperationKind = "run" | "compaction" | "dispatch";
+export type OperationKind = "run" | "compaction" | "dispatch" | "startup";
 
-/** One thing that an agent does: a run with its middleware, a compaction, or a dispatched tool. */
+/** One thing that an agent does: a run with its middleware, a compaction, a dispatched tool, or a start-up. */
 export class Operation {
   /** What it is. */
   readonly kind: OperationKind;

@@ -131,7 +131,7 @@ export class RunChain {
     );
   }
 
-  /** Does something else than a run, in turn with the runs. */
+  /** Does something else than a run, in turn with the runs; `abort()` reaches no start-up. */
   async operate<T>(
     kind: Exclude<OperationKind, "run">,
     options: OperationOptions,
@@ -139,10 +139,11 @@ export class RunChain {
   ): Promise<T> {
     requireOperationOptions(options);
     this.#refuseReentry(options);
-    this.#refuseDuringShutdown();
+    const isActive = kind !== "startup";
+    if (isActive) this.#refuseDuringShutdown();
     const operation = new Operation(kind, this.#core.config);
     return await this.#perform(operation, options.signal, async () => {
-      this.#operation = operation;
+      if (isActive) this.#operation = operation;
       try {
         return await work(operation, this.#scope(options.scope));
       } finally {
@@ -152,7 +153,7 @@ export class RunChain {
     });
   }
 
-  /** Starts or stops resources, in turn with everything else. */
+  /** Does something that nothing aborts, in turn with everything else. */
   async alone<T>(work: () => Promise<T>): Promise<T> {
     await this.#gate.enter();
     try {

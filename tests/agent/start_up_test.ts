@@ -1,5 +1,7 @@
 import {
   Agent,
+  AgentCancelledError,
+  type AgentMessage,
   type AgentOptions,
   assistantMessage,
   type ModelAdapter,
@@ -11,7 +13,7 @@ import {
   ScriptedModel,
   text,
 } from "../../src/testing/mod.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 
@@ -100,6 +102,70 @@ test("a shutdown does not wait for a start-up that was left, and undoes it", asy
   started.resolve();
   assertEquals((await agent.run("hi")).output, "hello");
   assertEquals(seen, ["startup", "shutdown", "startup"]);
+});
+
+test("a start-up can be aborted, and what it began is there for a run", async () => {
+  const { agent, clock, entered, started, seen } = slowStarter();
+  const controller = new AbortController();
+  const starting = agent.startup({ signal: controller.signal });
+  await entered;
+  assertEquals(agent.abort(), false);
+  controller.abort("enough");
+  const refused = assertRejects(() => starting, AgentCancelledError, "enough");
+  await passGrace(clock);
+  await refused;
+  const run = agent.run("hi");
+  started.resolve();
+  assertEquals((await run).output, "hello");
+  assertEquals(seen, ["startup"]);
+  await agent.startup();
+  await assertRejects(
+    () => agent.startup({ signal: controller.signal }),
+    AgentCancelledError,
+  );
+});
+
+test("a start-up that waits for its turn can be given up", async () => {
+  const { agent, started, entered, seen } = slowStarter();
+  const run = agent.run("hi");
+  await entered;
+  const controller = new AbortController();
+  const waiting = agent.startup({ signal: controller.signal });
+  controller.abort(new Error("too late"));
+  await assertRejects(() => waiting, AgentCancelledError, "too late");
+  started.resolve();
+  assertEquals((await run).succeeded, true);
+  await agent.waitForIdle();
+  assertEquals(seen, ["startup"]);
+});
+
+test("a history that comes after its start-up was aborted is not taken", async () => {
+  const loading = deferred<void>();
+  const loaded = deferred<readonly AgentMessage[]>();
+  const { agent, clock, started } = slowStarter({
+    history: {
+      sourceId: "slow",
+      load({ kind }) {
+        if (kind !== "startup") return Promise.resolve(null);
+        loading.resolve();
+        return loaded.promise;
+      },
+    },
+  });
+  started.resolve();
+  const controller = new AbortController();
+  const starting = agent.startup({ signal: controller.signal });
+  await loading.promise;
+  controller.abort();
+  const refused = assertRejects(() => starting, AgentCancelledError);
+  await passGrace(clock);
+  await refused;
+  const before = agent.messages;
+  loaded.resolve([{ role: "user", content: "old" }]);
+  await Promise.resolve();
+  await agent.waitForIdle();
+  assertEquals(agent.messages, before);
+  assertEquals(agent.lifecycle, "ready");
 });
 
 test("a usage that cannot be is the model's failure, not the run's", async () => {
