@@ -48,16 +48,16 @@ export interface AgentObjectOptions<Env> {
    *
    * @default {the name that the object was asked for by, else its id}
    */
-  readonly sessionId?: (id: ObjectState["id"]) => string;
+  readonly sessionId?: ((id: ObjectState["id"]) => string) | undefined;
   /**
    * Whether a run that was interrupted goes on by itself once its open calls are
    * closed. After three interruptions in a row it does not.
    *
    * @default {false}
    */
-  readonly resume?: boolean;
+  readonly resume?: boolean | undefined;
   /** Milliseconds after which an interrupted run is found. @default {30000} */
-  readonly alarmMs?: number;
+  readonly alarmMs?: number | undefined;
 }
 
 /** What {@linkcode defineAgentObject} makes: a class to extend and export. */

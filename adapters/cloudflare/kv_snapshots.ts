@@ -23,7 +23,7 @@ import { type KvNamespace, sessionKey } from "./kv_types.ts";
 /** How Workers KV is used. */
 export interface KvOptions {
   /** What all keys begin with. @default {"session/"} */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
 }
 
 /** What Workers KV can promise. */

@@ -31,9 +31,9 @@ export interface R2List {
 /** Where skills are in a namespace or bucket. */
 export interface SkillStoreOptions {
   /** What their keys begin with, `"skills/"` for instance. @default {""} */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** Id of the source. @default {"kv" or "r2"} */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /**

@@ -22,9 +22,9 @@ import { readParts, storeParts } from "./parts.ts";
 /** How a {@linkcode DenoKvJournal} works. */
 export interface DenoKvJournalOptions {
   /** What all keys begin with. @default {["ejagent"]} */
-  readonly prefix?: readonly KvKeyPart[];
+  readonly prefix?: readonly KvKeyPart[] | undefined;
   /** Measures the pauses while another process has a file locked. @default {the platform's clock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** The value of a line: its bytes, or the name under which its parts are. */

@@ -17,7 +17,7 @@ export interface JsonlSessionStorageOptions
    * used through a helper process (`perl`, or `sh` with `flock`), which costs each
    * append a fraction of a millisecond or some; where there is none, owner files are.
    */
-  readonly lock?: FileLocks;
+  readonly lock?: FileLocks | undefined;
 }
 
 /**

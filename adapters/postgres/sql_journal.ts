@@ -15,7 +15,7 @@ import type { SqlClient } from "./sql_client.ts";
 /** How a {@linkcode PostgresJournal} works. */
 export interface PostgresJournalOptions {
   /** Table of the journals; may name its schema, `"app.journal"`. @default {"ejagent_journal"} */
-  readonly table?: string;
+  readonly table?: string | undefined;
 }
 
 interface JournalRow {

@@ -28,27 +28,27 @@ export interface A2AAgentOptions extends PipelineAgentOptions {
   /** Stable id of the agent here. */
   readonly agentId: string;
   /** Address of its endpoint; enough if nothing else is known. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Where its card is; read before the first run. */
-  readonly cardUrl?: string;
+  readonly cardUrl?: string | undefined;
   /** Its card, if the program has it. */
-  readonly card?: A2AAgentCard;
+  readonly card?: A2AAgentCard | undefined;
   /** Shown instead of the id. @default the name on the card */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the agent is for. @default the description on the card */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Asks over HTTP. @default {globalThis.fetch} */
-  readonly fetch?: FetchLike;
+  readonly fetch?: FetchLike | undefined;
   /**
    * Headers of each request, over the usual ones; called for every request of the
    * run. They go to the card and to the endpoint that it names, and never along
    * with a redirect to another origin.
    */
-  readonly headers?: (request: AgentRequest) => HeadersInit;
+  readonly headers?: ((request: AgentRequest) => HeadersInit) | undefined;
   /** Limit of one event and of an answer that is no stream. @default {4194304} */
-  readonly maxEventBytes?: number;
+  readonly maxEventBytes?: number | undefined;
   /** Makes the ids of runs and messages. @default {randomIds} */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
 }
 
 /** What an {@linkcode A2AAgent} knows of its conversation; JSON. */

@@ -28,11 +28,11 @@ export interface A2ACardInput {
   /** Version of the agent. */
   readonly version: string;
   /** Address of the endpoint. @default the origin of the request for the card, and `path` */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** What it can do. @default {[]} */
-  readonly skills?: readonly A2ASkill[];
+  readonly skills?: readonly A2ASkill[] | undefined;
   /** Media types that it reads. @default {["text/plain"]} */
-  readonly defaultInputModes?: readonly string[];
+  readonly defaultInputModes?: readonly string[] | undefined;
 }
 
 /** How {@linkcode createA2AHandler} serves. */
@@ -50,21 +50,23 @@ export interface A2AHandlerOptions {
   /** What the agent says about itself. */
   readonly card: A2ACardInput;
   /** Path of the endpoint. @default {"/"} */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Keeps tasks. @default a {@linkcode MemoryTaskStore} of 1000 tasks */
-  readonly tasks?: A2ATaskStore;
+  readonly tasks?: A2ATaskStore | undefined;
   /** Returns a response to turn a request to the endpoint away; the card is for everybody. */
-  readonly authorize?: (
-    request: Request,
-  ) => Response | void | Promise<Response | void>;
+  readonly authorize?:
+    | ((
+      request: Request,
+    ) => Response | void | Promise<Response | void>)
+    | undefined;
   /** Tells clients why a run failed or was refused; such texts can hold secrets. @default {false} */
-  readonly exposeErrors?: boolean;
+  readonly exposeErrors?: boolean | undefined;
   /** Told what clients are not. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Stamps tasks. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Makes the ids of tasks, contexts and messages. @default {randomIds} */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
 }
 
 const maxBodyBytes = 1024 * 1024;

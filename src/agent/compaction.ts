@@ -46,9 +46,9 @@ export async function compactInRun(
 /** Options of an explicit compaction. */
 export interface CompactOptions {
   /** Used instead of the configured one. */
-  readonly compactor?: Compactor;
+  readonly compactor?: Compactor | undefined;
   /** Aborts the compaction. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What an explicit compaction needs. */

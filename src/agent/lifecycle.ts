@@ -16,7 +16,7 @@ export type AgentLifecycle =
 /** Options of a shutdown. */
 export interface ShutdownOptions {
   /** Aborts what is active first, with this reason; without it the shutdown waits. */
-  readonly abort?: string;
+  readonly abort?: string | undefined;
 }
 
 /**

@@ -59,55 +59,55 @@ export interface AgentOptions {
   /** Talks to the model; started and shut down by the agent. */
   readonly model: ModelAdapter;
   /** Shown instead of the id. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the agent is for. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** First system message; the empty string leaves it out. @default {DEFAULT_SYSTEM_PROMPT} */
-  readonly systemPrompt?: string;
+  readonly systemPrompt?: string | undefined;
   /** What `defineTool` made, handlers, or lists of them; in the order the model sees them. */
-  readonly tools?: readonly ToolInput[];
+  readonly tools?: readonly ToolInput[] | undefined;
   /** Wraps runs, model requests and tool calls; the first is the outermost. */
-  readonly middleware?: readonly Middleware[];
+  readonly middleware?: readonly Middleware[] | undefined;
   /** Asked after each turn that did not end the run, in order. */
-  readonly behaviorHooks?: readonly BehaviorHook[];
+  readonly behaviorHooks?: readonly BehaviorHook[] | undefined;
   /** Instructions that can be made active by name. */
-  readonly skills?: SkillCatalog;
+  readonly skills?: SkillCatalog | undefined;
   /** Where the conversation comes from and goes to. @default {new InMemoryHistoryProvider()} */
-  readonly history?: HistoryProvider;
+  readonly history?: HistoryProvider | undefined;
   /** Add context to each run, in order. */
-  readonly contextProviders?: readonly ContextProvider[];
+  readonly contextProviders?: readonly ContextProvider[] | undefined;
   /** Makes requests of the history. @default {new AgentContextBuilder()} */
-  readonly contextBuilder?: AgentContextBuilder;
+  readonly contextBuilder?: AgentContextBuilder | undefined;
   /** Measures requests against a budget and plans compactions. */
-  readonly compactionPolicy?: CompactionPolicy;
+  readonly compactionPolicy?: CompactionPolicy | undefined;
   /** Lets runs compact by themselves; needs `compactionPolicy` and `compactor`. */
-  readonly autoCompactionPolicy?: Partial<AutoCompactionPolicy>;
+  readonly autoCompactionPolicy?: Partial<AutoCompactionPolicy> | undefined;
   /** Writes summaries. */
-  readonly compactor?: Compactor;
+  readonly compactor?: Compactor | undefined;
   /** Replaces the token estimate. */
-  readonly contextTokenEstimator?: MessageTokenEstimator;
+  readonly contextTokenEstimator?: MessageTokenEstimator | undefined;
   /** Limits and switches of every run. */
-  readonly runtimePolicy?: Partial<RuntimePolicy>;
+  readonly runtimePolicy?: Partial<RuntimePolicy> | undefined;
   /** Observes all runs. */
-  readonly eventSink?: AgentEventSink;
+  readonly eventSink?: AgentEventSink | undefined;
   /** Steering inputs that may wait at a time. @default {16} */
-  readonly steeringQueueCapacity?: number;
+  readonly steeringQueueCapacity?: number | undefined;
   /** Follow-ups that may wait at a time. @default {16} */
-  readonly followUpQueueCapacity?: number;
+  readonly followUpQueueCapacity?: number | undefined;
   /** What happens to waiting follow-ups when a run does not complete. @default {"discard"} */
-  readonly followUpFailurePolicy?: FollowUpFailurePolicy;
+  readonly followUpFailurePolicy?: FollowUpFailurePolicy | undefined;
   /** Milliseconds one call of a sink may take; omitted means no bound. */
-  readonly sinkTimeoutMs?: number;
+  readonly sinkTimeoutMs?: number | undefined;
   /** Milliseconds that each `afterRun` and `save` may take. @default {10000} */
-  readonly providerTimeoutMs?: number;
+  readonly providerTimeoutMs?: number | undefined;
   /** System message in the first request of a continue run; never stored. */
-  readonly continuePrompt?: string;
+  readonly continuePrompt?: string | undefined;
   /** Told what was contained. @default {warnings to the console} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Supplies time. @default {the platform's clock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Supplies ids. @default {random UUIDs without dashes} */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
 }
 
 /** Checked options with their defaults; `null` stands for what was left out. */

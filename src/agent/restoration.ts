@@ -16,9 +16,9 @@ export interface RecoverSessionOptions {
   /** The session. */
   readonly sessionId: string;
   /** Its branch. @default {"main"} */
-  readonly branchId?: string;
+  readonly branchId?: string | undefined;
   /** Ends the reading and writing. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Takes a kept session over into an idle agent. */

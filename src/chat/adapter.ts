@@ -43,17 +43,17 @@ import { type ChatTransport, fetchTransport } from "./transport.ts";
 /** Options of {@linkcode ChatModelAdapter}. */
 export interface ChatModelOptions {
   /** Carries the requests. @default {fetchTransport()} */
-  readonly transport?: ChatTransport;
+  readonly transport?: ChatTransport | undefined;
   /** Where the server departs from the OpenAI API. */
-  readonly compat?: Partial<ChatCompat>;
+  readonly compat?: Partial<ChatCompat> | undefined;
   /** More headers for every request, or others in place of the adapter's own. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Bounds the waits. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Names calls that came without an id. @default {randomIds} */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
   /** Told about impossible token counts. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

@@ -31,11 +31,11 @@ export interface ModelConfigInput {
   /** See {@linkcode ModelConfig.baseUrl}. */
   readonly baseUrl: string;
   /** See {@linkcode ModelConfig.timeoutMs}. @default {60000} */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** See {@linkcode ModelConfig.temperature}. @default {null} */
-  readonly temperature?: number | null;
+  readonly temperature?: number | null | undefined;
   /** See {@linkcode ModelConfig.includeUsage}. @default {true} */
-  readonly includeUsage?: boolean;
+  readonly includeUsage?: boolean | undefined;
 }
 
 /** Variables that {@linkcode modelConfigFromEnv} reads. */

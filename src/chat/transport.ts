@@ -49,7 +49,7 @@ export type FetchLike = (url: string, init: RequestInit) => Promise<Response>;
 /** Options of {@linkcode fetchTransport}. */
 export interface FetchTransportOptions {
   /** Replaces the platform's `fetch`, for proxies, service bindings and tests. */
-  readonly fetch?: FetchLike;
+  readonly fetch?: FetchLike | undefined;
 }
 
 /** The transport over the platform's `fetch`; needs no package. */

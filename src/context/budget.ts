@@ -122,23 +122,23 @@ export interface CompactionPolicyInput {
   /** How much a conversation may fill. */
   readonly budget: ContextBudget;
   /** False never asks for a compaction; one that is asked for otherwise still works. @default {true} */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** What becomes of system messages amid the conversation. @default {"freeze"} */
-  readonly barriers?: BarrierTreatment;
+  readonly barriers?: BarrierTreatment | undefined;
   /**
    * Allows cutting inside a single long turn.
    *
    * @default {true} with automatic compaction, else false.
    */
-  readonly splitTurns?: boolean;
+  readonly splitTurns?: boolean | undefined;
 }
 
 /** What {@linkcode CompactionPolicy.prepare} takes beside the messages. */
 export interface PolicyPrepareOptions {
   /** Measures the messages. @default {new HeuristicMessageTokenEstimator()} */
-  readonly estimator?: MessageTokenEstimator;
+  readonly estimator?: MessageTokenEstimator | undefined;
   /** What holds if the policy itself does not say. @default {false} */
-  readonly splitTurns?: boolean;
+  readonly splitTurns?: boolean | undefined;
 }
 
 /**

@@ -36,7 +36,7 @@ export interface ContextParts {
 /** How an {@linkcode AgentContextBuilder} works. */
 export interface ContextBuilderOptions {
   /** False sends tool exchanges as they stand in the history. @default {true} */
-  readonly repair?: boolean;
+  readonly repair?: boolean | undefined;
 }
 
 /**

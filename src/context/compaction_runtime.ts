@@ -43,9 +43,9 @@ export interface CompactionRuntimeOptions {
   /** Takes every event; awaited. What it throws ends the compaction and is thrown on. */
   readonly emit: (event: CompactionEvent) => void | Promise<void>;
   /** Measures the messages. @default {new HeuristicMessageTokenEstimator()} */
-  readonly estimator?: MessageTokenEstimator;
+  readonly estimator?: MessageTokenEstimator | undefined;
   /** Allows cutting inside a single long turn, unless the policy says. @default {false} */
-  readonly splitTurns?: boolean;
+  readonly splitTurns?: boolean | undefined;
 }
 
 /** One compaction, as it is asked for. */

@@ -37,9 +37,9 @@ export type ContextUsageEstimateInput = Omit<
 /** What {@linkcode estimateContextUsage} takes beside the messages. */
 export interface EstimateOptions {
   /** Tools that are sent along; those of a built request are known. @default {[]} */
-  readonly tools?: readonly OpenAIFunctionTool[];
+  readonly tools?: readonly OpenAIFunctionTool[] | undefined;
   /** Measures messages and tools. @default {new HeuristicMessageTokenEstimator()} */
-  readonly estimator?: MessageTokenEstimator;
+  readonly estimator?: MessageTokenEstimator | undefined;
 }
 
 /**

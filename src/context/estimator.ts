@@ -37,7 +37,7 @@ export interface HeuristicEstimatorOptions {
    *
    * @default {1200}
    */
-  readonly inlineBinaryTokens?: number | "text";
+  readonly inlineBinaryTokens?: number | "text" | undefined;
 }
 
 const binaryParts: ReadonlySet<unknown> = new Set([

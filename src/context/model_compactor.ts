@@ -43,9 +43,9 @@ export interface ModelCompactorOptions {
    *
    * @default {Infinity}
    */
-  readonly maxInputTokens?: number;
+  readonly maxInputTokens?: number | undefined;
   /** Measures the input. @default {new HeuristicMessageTokenEstimator()} */
-  readonly estimator?: MessageTokenEstimator;
+  readonly estimator?: MessageTokenEstimator | undefined;
 }
 
 /**

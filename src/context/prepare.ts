@@ -23,13 +23,13 @@ export interface PrepareCompactionOptions {
   /** Tokens of the newest conversation that stay at least. */
   readonly keepRecentTokens: number;
   /** Tokens that an additional turn may not bring the kept part over. @default {Infinity} */
-  readonly maxKeepTokens?: number;
+  readonly maxKeepTokens?: number | undefined;
   /** Measures the messages. @default {new HeuristicMessageTokenEstimator()} */
-  readonly estimator?: MessageTokenEstimator;
+  readonly estimator?: MessageTokenEstimator | undefined;
   /** What becomes of barriers. @default {"freeze"} */
-  readonly barriers?: BarrierTreatment;
+  readonly barriers?: BarrierTreatment | undefined;
   /** Allows cutting inside a single turn that is longer than `keepRecentTokens`. @default {false} */
-  readonly splitTurns?: boolean;
+  readonly splitTurns?: boolean | undefined;
 }
 
 /**

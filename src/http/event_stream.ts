@@ -12,13 +12,13 @@ import type { AgentRunStream } from "../pipeline/agent_like.ts";
 /** How {@linkcode toEventStream} answers. */
 export interface EventStreamOptions {
   /** Headers over the usual ones. */
-  readonly headers?: HeadersInit;
+  readonly headers?: HeadersInit | undefined;
   /** Milliseconds of silence after which a comment keeps the connection open. @default {15000} */
-  readonly pingMs?: number;
+  readonly pingMs?: number | undefined;
   /** Drives the pings. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Told why a run was rejected, which the client is not. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

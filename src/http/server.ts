@@ -6,11 +6,11 @@ export type FetchHandler = (request: Request) => Response | Promise<Response>;
 /** Where a server listens. */
 export interface ServeOptions {
   /** TCP port; 0 lets the system choose a free one. @default {0} */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Address to listen on. @default {"127.0.0.1"} */
-  readonly hostname?: string;
+  readonly hostname?: string | undefined;
   /** Told when a handler throws; the client only gets status 500. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /** A server that listens. */

@@ -63,30 +63,33 @@ export interface McpConfig {
 /** A server as configurations write it; members that are not named here are ignored. */
 export interface McpServerInput extends McpServerSettings {
   /** The program of a server that is a child process. */
-  readonly command?: string;
+  readonly command?: string | undefined;
   /** Its arguments. */
-  readonly args?: readonly string[];
+  readonly args?: readonly string[] | undefined;
   /** Variables on top of the few that every child process gets. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Its working directory. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** The address of a remote server. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * `"http"` or `"streamable-http"`, `"sse"`, `"stdio"`. A remote server that does not
    * say is `"sse"` if its path has a part of this name, else streamable HTTP.
    */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** The same as `type`; or, in code, what makes a fresh transport for every connection. */
-  readonly transport?: string | (() => McpTransport | Promise<McpTransport>);
+  readonly transport?:
+    | string
+    | (() => McpTransport | Promise<McpTransport>)
+    | undefined;
   /** A token that is sent as `Authorization: Bearer`. */
-  readonly auth?: string;
+  readonly auth?: string | undefined;
   /** In code: gets and keeps tokens; a provider of the official SDK. */
-  readonly authProvider?: McpOAuthProvider;
+  readonly authProvider?: McpOAuthProvider | undefined;
   /** The same as `timeoutMs`. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
 }
 
 /**

@@ -25,20 +25,22 @@ export interface McpToolHandlerOptions extends McpConnectionOptions {
   /** A configuration: JSON text, parsed JSON, or the result of `parseMcpConfig`. */
   readonly config?: unknown;
   /** Servers by name. */
-  readonly servers?: Readonly<Record<string, McpServerInput>>;
+  readonly servers?: Readonly<Record<string, McpServerInput>> | undefined;
   /** What knows the servers; the handler starts it up and shuts it down. */
-  readonly manager?: McpManager;
+  readonly manager?: McpManager | undefined;
   /** Effects by the names that the model sees. */
-  readonly toolEffects?: Readonly<Record<string, ToolEffect>>;
+  readonly toolEffects?: Readonly<Record<string, ToolEffect>> | undefined;
   /** True believes servers that call a tool read-only. @default {false} */
-  readonly trustAnnotations?: boolean;
+  readonly trustAnnotations?: boolean | undefined;
   /** True gives images, audio and binary resources to the model as base64. @default {false} */
-  readonly includeBinary?: boolean;
+  readonly includeBinary?: boolean | undefined;
   /** Turns results into data for the model. @default {convertMcpResult} */
-  readonly convertResult?: (
-    result: McpToolResult,
-    options: ConvertMcpResultOptions,
-  ) => unknown;
+  readonly convertResult?:
+    | ((
+      result: McpToolResult,
+      options: ConvertMcpResultOptions,
+    ) => unknown)
+    | undefined;
 }
 
 interface Entry {

@@ -19,29 +19,31 @@ export interface McpToolChanges {
 /** How servers are connected and talked to. */
 export interface McpConnectionOptions extends McpHooks {
   /** Values for `${NAME}` in configurations; without them nothing is expanded. */
-  readonly env?: McpVariables;
+  readonly env?: McpVariables | undefined;
   /** Starts child processes: `stdioTransport` of `@ejagent/core/mcp-stdio`. */
-  readonly stdio?: McpTransportFactory;
+  readonly stdio?: McpTransportFactory | undefined;
   /** How remote servers are talked to. */
-  readonly http?: McpHttpOptions;
+  readonly http?: McpHttpOptions | undefined;
   /** How the client introduces itself. @default {{ name: "ejagent", version: "1" }} */
-  readonly clientInfo?: McpClientInfo;
+  readonly clientInfo?: McpClientInfo | undefined;
   /** Milliseconds that connecting to a server and listing its tools may take. @default {30000} */
-  readonly connectTimeoutMs?: number;
+  readonly connectTimeoutMs?: number | undefined;
   /** Milliseconds that a call may take without progress. @default {60000} */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Whether progress starts the time of a call anew. @default {true} */
-  readonly resetTimeoutOnProgress?: boolean;
+  readonly resetTimeoutOnProgress?: boolean | undefined;
   /** Milliseconds that a call may take in all; no bound if omitted. */
-  readonly maxTotalTimeoutMs?: number;
+  readonly maxTotalTimeoutMs?: number | undefined;
   /** Told when a server has other tools than before. */
-  readonly onToolsChanged?: (server: string, changes: McpToolChanges) => void;
+  readonly onToolsChanged?:
+    | ((server: string, changes: McpToolChanges) => void)
+    | undefined;
   /** Told of everything that is wrong with servers and tools. */
-  readonly onDiagnostic?: (diagnostic: McpDiagnostic) => void;
+  readonly onDiagnostic?: ((diagnostic: McpDiagnostic) => void) | undefined;
   /** Warned once of each thing that is wrong. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Drives the waits, except those for answers. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** What an {@linkcode McpServerManager} is made from: either `config` or `servers`. */
@@ -49,5 +51,5 @@ export interface McpServerManagerOptions extends McpConnectionOptions {
   /** A configuration, see {@linkcode parseMcpConfig}. */
   readonly config?: unknown;
   /** Servers by name. */
-  readonly servers?: Readonly<Record<string, McpServerInput>>;
+  readonly servers?: Readonly<Record<string, McpServerInput>> | undefined;
 }

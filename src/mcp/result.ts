@@ -12,7 +12,7 @@ export interface ConvertMcpResultOptions {
    *
    * @default {false}
    */
-  readonly includeBinary?: boolean;
+  readonly includeBinary?: boolean | undefined;
 }
 
 /**

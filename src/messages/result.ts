@@ -126,19 +126,19 @@ export interface RunResultInput {
   /** Why the run ended; the status follows from it. */
   readonly stopReason: StopReason;
   /** Id of the run; null if none was made. @default {null} */
-  readonly runId?: string | null;
+  readonly runId?: string | null | undefined;
   /** Turns that were started. @default {0} */
-  readonly turns?: number;
+  readonly turns?: number | undefined;
   /** The answer. @default {null} */
-  readonly output?: string | null;
+  readonly output?: string | null | undefined;
   /** What went wrong; the stop reason if a failure says nothing. @default {null} */
-  readonly error?: string | null;
+  readonly error?: string | null | undefined;
   /** Token counts of the run's own requests. @default {NO_USAGE} */
-  readonly usage?: RunUsage;
+  readonly usage?: RunUsage | undefined;
   /** Token counts of automatic compactions. @default {null} */
-  readonly compactionUsage?: ModelUsage | null;
+  readonly compactionUsage?: ModelUsage | null | undefined;
   /** Facts of a failure. @default {null} */
-  readonly failure?: RunFailure | null;
+  readonly failure?: RunFailure | null | undefined;
 }
 
 /**

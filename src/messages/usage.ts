@@ -21,13 +21,13 @@ export interface ModelUsageInput {
   /** Tokens written. */
   readonly outputTokens: number;
   /** Checked against the sum when given. */
-  readonly totalTokens?: number;
+  readonly totalTokens?: number | undefined;
   /** Part of the input. */
-  readonly cacheReadTokens?: number | null;
+  readonly cacheReadTokens?: number | null | undefined;
   /** Part of the input. */
-  readonly cacheWriteTokens?: number | null;
+  readonly cacheWriteTokens?: number | null | undefined;
   /** Part of the output. */
-  readonly reasoningTokens?: number | null;
+  readonly reasoningTokens?: number | null | undefined;
 }
 
 /** Token counts of a whole run. */

@@ -33,11 +33,13 @@ export interface CacheModelOptions {
    *
    * @default {requestKey}
    */
-  readonly key?: (
-    request: ModelRequest,
-  ) => string | null | Promise<string | null>;
+  readonly key?:
+    | ((
+      request: ModelRequest,
+    ) => string | null | Promise<string | null>)
+    | undefined;
   /** Told when the store fails. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

@@ -17,9 +17,9 @@ export interface FallbackModelOptions {
    *
    * @default Any `ModelProviderError` but an overflow, which the agent mends itself
    */
-  readonly when?: (error: unknown) => boolean;
+  readonly when?: ((error: unknown) => boolean) | undefined;
   /** Told before the other model is asked. */
-  readonly onFallback?: (error: unknown) => void;
+  readonly onFallback?: ((error: unknown) => void) | undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface RedactModelOptions {
    *
    * @default {false}
    */
-  readonly answers?: boolean;
+  readonly answers?: boolean | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { followSignal } from "../base/abort.ts";
+import type { Complete } from "../base/complete.ts";
 import { type Clock, randomIds, systemClock } from "../base/ports.ts";
 import { requireInteger, requireNumber } from "../base/require.ts";
 import { ModelProviderError, ModelRateLimitError } from "../model/errors.ts";
@@ -18,24 +19,24 @@ export interface ModelRetry {
 /** How {@linkcode retryModel} waits and when it gives up. */
 export interface RetryModelOptions {
   /** Retries after the first request. @default {2} */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** Upper bound of the first wait, in milliseconds; it doubles with each retry. @default {500} */
-  readonly initialDelayMs?: number;
+  readonly initialDelayMs?: number | undefined;
   /** Upper bound of every wait that the provider does not ask for, in milliseconds. @default {8000} */
-  readonly maxDelayMs?: number;
+  readonly maxDelayMs?: number | undefined;
   /**
    * The longest wait that a provider may ask for, in milliseconds. If it asks
    * for more, the request fails at once.
    *
    * @default {60000}
    */
-  readonly maxRetryAfterMs?: number;
+  readonly maxRetryAfterMs?: number | undefined;
   /** Told before each wait. */
-  readonly onRetry?: (retry: ModelRetry) => void;
+  readonly onRetry?: ((retry: ModelRetry) => void) | undefined;
   /** Drives the waits. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Spreads the waits: a number from 0 up to 1. @default a random one */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 }
 
 /**
@@ -95,7 +96,7 @@ export function retryModel(options: RetryModelOptions = {}): ModelMiddleware {
   };
 }
 
-type RetryRules = Required<RetryModelOptions>;
+type RetryRules = Complete<RetryModelOptions>;
 
 function retryRules(options: RetryModelOptions): RetryRules {
   const {

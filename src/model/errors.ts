@@ -13,7 +13,7 @@ export interface ModelErrorOptions extends ErrorOptions {
   /** HTTP status, if there was a response. */
   readonly status?: number | undefined;
   /** True if the same request may succeed later. */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
 }
 
 /**
@@ -70,7 +70,8 @@ export class ModelRateLimitError extends ModelProviderError {
     message: string,
     options: ModelErrorOptions & { readonly retryAfterMs?: number | null } = {},
   ) {
-    super(message, { retryable: true, ...options, kind: "rate_limit" });
+    const { retryable = true } = options;
+    super(message, { ...options, kind: "rate_limit", retryable });
     this.retryAfterMs = options.retryAfterMs ?? null;
   }
 }
@@ -79,7 +80,8 @@ export class ModelRateLimitError extends ModelProviderError {
 export class ModelTimeoutError extends ModelProviderError {
   /** Makes the error. @param options `retryable` defaults to true. */
   constructor(message: string, options: ModelErrorOptions = {}) {
-    super(message, { retryable: true, ...options, kind: "timeout" });
+    const { retryable = true } = options;
+    super(message, { ...options, kind: "timeout", retryable });
   }
 }
 

@@ -42,9 +42,9 @@ export interface OpenAITransportOptions {
    * A client of yours: it decides about address, key and headers, and stays open.
    * Without one the transport makes its own at startup.
    */
-  readonly client?: OpenAIClient;
+  readonly client?: OpenAIClient | undefined;
   /** Replaces the platform's `fetch` in the transport's own client. */
-  readonly fetch?: FetchLike;
+  readonly fetch?: FetchLike | undefined;
 }
 
 /**

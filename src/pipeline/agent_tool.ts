@@ -14,19 +14,19 @@ export interface AgentToolOptions {
    * letter, digit, `_` or `-` replaced by `_`; needed if the agent is made by a
    * function.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the calling model reads. @default the description of the agent */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Name of the one argument. @default {"task"} */
-  readonly argument?: string;
+  readonly argument?: string | undefined;
   /** What the calling model reads about it. */
-  readonly argumentDescription?: string;
+  readonly argumentDescription?: string | undefined;
   /** What a run of the agent does to the world. @default {"side_effecting"} */
-  readonly effect?: ToolEffect;
+  readonly effect?: ToolEffect | undefined;
   /** Reports the agent's messages and tool calls as progress of this call. @default {false} */
-  readonly forwardProgress?: boolean;
+  readonly forwardProgress?: boolean | undefined;
   /** Gets every result: its usage is not part of the calling run's. */
-  readonly onResult?: (result: AgentRunResult) => void;
+  readonly onResult?: ((result: AgentRunResult) => void) | undefined;
 }
 
 /** Makes the agent for one call. */

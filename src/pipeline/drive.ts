@@ -10,7 +10,7 @@ export interface DriveOptions {
   /** Gets every event that leaves the outermost layer. */
   readonly observe: ((event: AgentEvent) => void) | undefined;
   /** What layers are waited for, even after an abort: runs that settle by themselves. */
-  readonly inner?: ReadonlySet<Promise<unknown>>;
+  readonly inner?: ReadonlySet<Promise<unknown>> | undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Cancellation, followSignal } from "../base/abort.ts";
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
+import type { Complete } from "../base/complete.ts";
 import { Gate } from "../base/gate.ts";
 import {
   type Clock,
@@ -43,11 +44,11 @@ import { type LaunchedRun, runStream } from "./run_stream.ts";
 /** What a {@linkcode PipelineAgent} takes from outside. */
 export interface PipelineAgentOptions {
   /** Drives the grace after an abort. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Told about what was contained. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /** Milliseconds that work gets to stop after an abort, before it is given up. @default {1000} */
-  readonly abortGraceMs?: number;
+  readonly abortGraceMs?: number | undefined;
 }
 
 /**
@@ -87,7 +88,7 @@ export interface PipelineAgentOptions {
 export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
   /** Who it is. */
   abstract readonly info: AgentInfo;
-  readonly #options: Required<PipelineAgentOptions>;
+  readonly #options: Complete<PipelineAgentOptions>;
   readonly #middleware: Middleware[] = [];
   readonly #gate = new Gate();
   #active: readonly Middleware[] | undefined;

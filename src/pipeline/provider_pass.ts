@@ -24,7 +24,7 @@ export interface ProviderPassOptions {
   /** What all providers are told. */
   readonly base: ContextRunBase;
   /** True in front of an agent that only messages can reach. @default {false} */
-  readonly messagesOnly?: boolean;
+  readonly messagesOnly?: boolean | undefined;
   /** Milliseconds that each `afterRun` gets. */
   readonly timeoutMs: number;
   /** Drives the bound. */

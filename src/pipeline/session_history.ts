@@ -21,7 +21,7 @@ export interface SessionHistoryProviderOptions
    *
    * @default {"reject"}
    */
-  readonly onUnfinished?: "reject" | "recover";
+  readonly onUnfinished?: "reject" | "recover" | undefined;
 }
 
 const unfinishedChoices = { reject: true, recover: true } as const;

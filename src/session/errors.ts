@@ -125,13 +125,13 @@ export interface StorageFailureOptions extends ErrorOptions {
    *
    * @default {"no"}
    */
-  readonly committed?: "no" | "unknown";
+  readonly committed?: "no" | "unknown" | undefined;
   /**
    * True if the same call may well succeed later.
    *
    * @default {false}
    */
-  readonly retryable?: boolean;
+  readonly retryable?: boolean | undefined;
 }
 
 /** The medium of a session failed or was used by somebody else. */

@@ -72,7 +72,7 @@ export type JournalSource =
 /** How a journal is imported. */
 export interface ImportJournalOptions extends StorageCallOptions {
   /** The session that the journal must be of. @default any session */
-  readonly sessionId?: string;
+  readonly sessionId?: string | undefined;
 }
 
 /**

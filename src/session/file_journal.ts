@@ -44,23 +44,23 @@ export interface FileJournalOptions {
    *
    * @default {"always"}
    */
-  readonly fsync?: FsyncMode;
+  readonly fsync?: FsyncMode | undefined;
   /**
    * Milliseconds to wait for another writer; 0 tries once, null waits for ever.
    *
    * @default {10000}
    */
-  readonly lockTimeoutMs?: number | null;
+  readonly lockTimeoutMs?: number | null | undefined;
   /**
    * Refuses locks that other programs do not respect, instead of making do with them.
    *
    * @default {false}
    */
-  readonly requireFlock?: boolean;
+  readonly requireFlock?: boolean | undefined;
   /** Drives the wait for another writer. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Spreads the attempts of processes that wait for each other. */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
 }
 
 /** Sessions whose files stay open. */

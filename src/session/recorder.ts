@@ -29,13 +29,13 @@ export interface SessionRecorderOptions {
   /** The session; trimmed. It begins with the first event if it does not exist. */
   readonly sessionId: string;
   /** The branch; trimmed. It must exist unless it is `main`. @default {"main"} */
-  readonly branchId?: string;
+  readonly branchId?: string | undefined;
   /**
    * True if a run must not go on unrecorded.
    *
    * @default {true}
    */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   /**
    * Writes down, for every call or for those chosen, that a call is about to
    * begin, so that a recovery can tell calls that may have taken effect from
@@ -44,11 +44,14 @@ export interface SessionRecorderOptions {
    *
    * @default {false}
    */
-  readonly journalToolStarts?: boolean | ((call: ModelToolCall) => boolean);
+  readonly journalToolStarts?:
+    | boolean
+    | ((call: ModelToolCall) => boolean)
+    | undefined;
   /** Told once per run of the first failure. */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Names records. @default {randomIds} */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
 }
 
 interface RecordedRun {

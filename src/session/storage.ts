@@ -27,18 +27,18 @@ export interface SessionRetry {
 /** How a {@linkcode JournalTreeStorage} works. */
 export interface JournalStorageOptions {
   /** Stamps records and drives the pauses between attempts. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Names records and branches. @default {randomIds} */
-  readonly ids?: IdSource;
+  readonly ids?: IdSource | undefined;
   /** Told of oddities in journals. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
   /**
    * How many sessions stay in memory, the least recently used leave first; 0
    * reads the journal at every call.
    *
    * @default {64}
    */
-  readonly cachedSessionCount?: number;
+  readonly cachedSessionCount?: number | undefined;
   /**
    * After how many records a journal is worth a checkpoint, which bounds what a
    * later program has to read; null for never. A checkpoint is as long as the
@@ -46,7 +46,7 @@ export interface JournalStorageOptions {
    *
    * @default {null}
    */
-  readonly checkpointEvery?: number | null;
+  readonly checkpointEvery?: number | null | undefined;
 }
 
 /** What a recovery did. */

@@ -6,9 +6,9 @@ import { SKILL_FILE, type SkillManifest } from "./source.ts";
 /** What to do with files that cannot be part of a manifest. */
 export interface BundleSkillsOptions {
   /** Becomes the id of the manifest. @default {"skills"} */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Told of files that are too large or no text; they are left out. */
-  readonly onLeftOut?: (error: SkillError) => void;
+  readonly onLeftOut?: ((error: SkillError) => void) | undefined;
 }
 
 /**

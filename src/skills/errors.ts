@@ -3,9 +3,9 @@ import { EJAgentError } from "../base/errors.ts";
 /** What a skill error is about. */
 export interface SkillErrorOptions extends ErrorOptions {
   /** The file, if one is to blame. */
-  readonly location?: string;
+  readonly location?: string | undefined;
   /** The line in that file, from 1. */
-  readonly line?: number;
+  readonly line?: number | undefined;
 }
 
 /** A skill, a file of it or a whole source of skills cannot be used. */

@@ -32,7 +32,7 @@ export interface SkillFileStatus {
 /** How a folder of skills is read. */
 export interface SkillFolderOptions {
   /** Id of the source. @default {the path of the folder} */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /** A source that reads a folder. */

@@ -19,20 +19,20 @@ import type { SkillSource, SkillSourceOptions } from "./source.ts";
 /** Where a manager takes its skills from, and what it does with broken ones. */
 export interface SkillManagerOptions {
   /** Where the skills come from. */
-  readonly source?: SkillSource;
+  readonly source?: SkillSource | undefined;
   /** Instead of `source`: several, listed one after the other. Of two skills of one name the first counts. */
-  readonly sources?: readonly SkillSource[];
+  readonly sources?: readonly SkillSource[] | undefined;
   /**
    * True fails the start-up of the agent for a broken skill; false leaves the skill
    * out and reports it.
    *
    * @default {false}
    */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Told of everything that is broken or unusual, after the skills were looked for. */
-  readonly onDiagnostic?: (diagnostic: SkillDiagnostic) => void;
+  readonly onDiagnostic?: ((diagnostic: SkillDiagnostic) => void) | undefined;
   /** Warned of skills that were left out, unless `onDiagnostic` is told. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

@@ -25,22 +25,24 @@ export type SpanAttributes = Readonly<
 /** What telemetry takes from outside. */
 export interface TelemetryOptions {
   /** Where spans go. @default the global tracer provider's, looked up in the first run */
-  readonly tracer?: SpanTracer;
+  readonly tracer?: SpanTracer | undefined;
   /** Where measurements go. @default the global meter provider's, looked up in the first run */
-  readonly meter?: HistogramMeter;
+  readonly meter?: HistogramMeter | undefined;
   /**
    * Writes what was said into the spans: messages, instructions, tool
    * definitions, arguments, results. @default {false}
    */
-  readonly captureContent?: boolean;
+  readonly captureContent?: boolean | undefined;
   /** Returns what to write instead of a piece of content; `undefined` leaves it out. */
-  readonly redact?: (kind: ContentKind, value: unknown) => unknown;
+  readonly redact?:
+    | ((kind: ContentKind, value: unknown) => unknown)
+    | undefined;
   /** Records errors as events of the spans; their messages may carry content. @default {false} */
-  readonly recordExceptions?: boolean;
+  readonly recordExceptions?: boolean | undefined;
   /** Written into every span. */
-  readonly attributes?: SpanAttributes;
+  readonly attributes?: SpanAttributes | undefined;
   /** Gives the times. @default {systemClock} */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Told once if the tracer, the meter or `redact` throws. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }

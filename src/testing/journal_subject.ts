@@ -103,9 +103,9 @@ export function refusal(last: JournalEntry | undefined): JournalAppendResult {
 
 /** What is not as usual. */
 export interface SubjectOptions {
-  readonly sessionId?: string;
-  readonly signal?: AbortSignal;
-  readonly text?: string;
+  readonly sessionId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly text?: string | undefined;
 }
 
 /** All lines behind a known one. */

@@ -47,15 +47,15 @@ export interface ModelServerOptions {
    *
    * @default {true}
    */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** Keys of messages and calls that strictness lets pass, for example `"reasoning_content"`. */
-  readonly extraKeys?: readonly string[];
+  readonly extraKeys?: readonly string[] | undefined;
   /** Refuses other keys with status 401. @default any key is fine */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** How all responses travel, unless a step says otherwise. */
-  readonly delivery?: Delivery;
+  readonly delivery?: Delivery | undefined;
   /** Drives delays and stamps answers. @default the system's clock */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
 }
 
 /** A provider in memory. */

@@ -10,9 +10,9 @@ export type EventOf<Kind extends AgentEvent["kind"]> = Extract<
 /** How a {@linkcode RecordingEventSink} behaves. */
 export interface RecordingEventSinkOptions {
   /** Makes a failure of the sink stop the run. @default {false} */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   /** Called with every event after it was recorded; what it throws, the sink throws. */
-  readonly onEvent?: (event: AgentEvent) => void | Promise<void>;
+  readonly onEvent?: ((event: AgentEvent) => void | Promise<void>) | undefined;
 }
 
 /**

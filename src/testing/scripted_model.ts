@@ -23,9 +23,9 @@ export interface ScriptedRequest {
 /** How a {@linkcode ScriptedModel} behaves apart from its script. */
 export interface ScriptedModelOptions {
   /** Leaves out `stream`, so that the model can only be asked for whole answers. @default {false} */
-  readonly completeOnly?: boolean;
+  readonly completeOnly?: boolean | undefined;
   /** Where requests seem to go. @default `{ provider: "scripted" }` */
-  readonly target?: ModelTarget;
+  readonly target?: ModelTarget | undefined;
 }
 
 /**

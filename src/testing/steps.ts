@@ -87,15 +87,15 @@ export type ScriptStep =
 /** What an answer reports beside its message. */
 export interface AnswerOptions {
   /** Token counts; null, the default, means that the provider did not say. */
-  readonly usage?: ModelUsageInput | null;
+  readonly usage?: ModelUsageInput | null | undefined;
   /** Why it stopped. @default `"tool_calls"` for an answer with calls, else `"stop"` */
-  readonly finishReason?: string | null;
+  readonly finishReason?: string | null | undefined;
 }
 
 /** What an answer of calls may say beside them. */
 export interface CallsOptions extends AnswerOptions {
   /** Text in front of the calls. @default {null} */
-  readonly content?: string | null;
+  readonly content?: string | null | undefined;
 }
 
 /** One call of {@linkcode calls}; a bare name stands for a call without arguments. */

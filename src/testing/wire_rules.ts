@@ -5,7 +5,7 @@ type Members = Record<string, unknown>;
 /** What a strict server lets pass beyond the rules of the chat completions API. */
 export interface WireRuleOptions {
   /** Further keys of messages and calls, for example `"reasoning_content"`. */
-  readonly extraKeys?: readonly string[];
+  readonly extraKeys?: readonly string[] | undefined;
 }
 
 /**

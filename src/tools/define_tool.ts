@@ -55,22 +55,22 @@ export interface DefineToolOptions<P, R> {
   /** 1 to 64 characters out of ASCII letters, digits, `_` and `-`. */
   readonly name: string;
   /** What the model reads. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** What the tool takes; without it the arguments are passed on as they are. */
-  readonly parameters?: P;
+  readonly parameters?: P | undefined;
   /** JSON Schema for the model if `parameters` cannot describe themselves. */
-  readonly jsonSchema?: JsonObject;
+  readonly jsonSchema?: JsonObject | undefined;
   /** What the tool does to the world. @default {"side_effecting"} */
-  readonly effect?: ToolEffect;
+  readonly effect?: ToolEffect | undefined;
   /** The provider's strict mode; the schema is never rewritten for it. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /**
    * Shows the model what the schema library says about wrong arguments; some
    * libraries quote the value.
    *
    * @default {false}
    */
-  readonly exposeIssueMessages?: boolean;
+  readonly exposeIssueMessages?: boolean | undefined;
   /**
    * Does the work. A plain value goes to the model and the run goes on; a
    * {@linkcode StepOutcome} is taken as it is. A rejection becomes an error
@@ -294,7 +294,7 @@ function refusal(
   issues: readonly StandardIssue[],
   { name, exposeIssueMessages = false }: {
     readonly name: string;
-    readonly exposeIssueMessages?: boolean;
+    readonly exposeIssueMessages?: boolean | undefined;
   },
 ): StepOutcome<InvalidArguments> {
   const errors = issues.map((issue) => ({

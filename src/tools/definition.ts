@@ -37,7 +37,7 @@ export type ToolDefinitionInput =
 /** What a definition in another form may be given. */
 export interface NormalizeToolOptions {
   /** Replaces the effect of the input. */
-  readonly effect?: ToolEffect;
+  readonly effect?: ToolEffect | undefined;
 }
 
 /**

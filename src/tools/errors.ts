@@ -3,7 +3,7 @@ import { EJAgentError } from "../base/errors.ts";
 /** Which tool a definition error speaks of. */
 export interface ToolDefinitionErrorOptions extends ErrorOptions {
   /** Name of the tool, if it has a usable one. */
-  readonly toolName?: string;
+  readonly toolName?: string | undefined;
 }
 
 /** A tool is described in a way that can never work. */

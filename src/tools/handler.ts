@@ -121,7 +121,7 @@ export abstract class BaseHandler implements ToolHandler {
 /** What a {@linkcode MethodToolHandler} may be told besides its tools. */
 export interface MethodToolHandlerOptions {
   /** Effects by tool name; they replace those of the definitions. */
-  readonly toolEffects?: Readonly<Record<string, ToolEffect>>;
+  readonly toolEffects?: Readonly<Record<string, ToolEffect>> | undefined;
 }
 
 /**

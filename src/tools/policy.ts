@@ -74,9 +74,9 @@ export interface ToolPolicyRule extends ToolPolicyRuleInit {
 /** What a {@linkcode RuleBasedToolPolicy} does when no rule matches. */
 export interface RuleBasedToolPolicyOptions {
   /** What happens to calls that no rule matches. @default {"deny"} */
-  readonly defaultAction?: ToolPolicyAction;
+  readonly defaultAction?: ToolPolicyAction | undefined;
   /** Reason given with it. */
-  readonly defaultReason?: string;
+  readonly defaultReason?: string | undefined;
 }
 
 /**

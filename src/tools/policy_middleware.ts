@@ -30,17 +30,17 @@ import {
 /** How a {@linkcode ToolPolicyMiddleware} asks and waits. */
 export interface ToolPolicyMiddlewareOptions {
   /** Asked about calls that need approval; without one they are refused. */
-  readonly approver?: ToolApprover | ToolApprovalFunction;
+  readonly approver?: ToolApprover | ToolApprovalFunction | undefined;
   /** Milliseconds after which a pending approval counts as refused; by default it may take forever. */
-  readonly approvalTimeoutMs?: number;
+  readonly approvalTimeoutMs?: number | undefined;
   /** Shown in messages. @default {"ToolPolicyMiddleware"} */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False leaves the middleware out. @default {true} */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** Measures the approval timeout. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Told when a policy or an approver fails. */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

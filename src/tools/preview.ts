@@ -4,9 +4,9 @@ import { toJsonRelative } from "./serialize.ts";
 /** What is said about a call above its arguments. */
 export interface ToolCallPreviewOptions {
   /** Outcome of a review; shown instead of `risk`. */
-  readonly review?: string;
+  readonly review?: string | undefined;
   /** What could go wrong. */
-  readonly risk?: string;
+  readonly risk?: string | undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ export interface ToolSchemaErrorOptions extends ErrorOptions {
   /** The tool whose schema is broken. */
   readonly toolName: string;
   /** JSON Pointer of the broken place inside the schema. */
-  readonly pointer?: string;
+  readonly pointer?: string | undefined;
 }
 
 /**

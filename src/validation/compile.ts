@@ -10,9 +10,9 @@ import { checkJsonSchema } from "./schema_check.ts";
 /** How a schema becomes a validator. */
 export interface CompileJsonSchemaOptions {
   /** What happens with `format`. @default {"ignore"} */
-  readonly formats?: SchemaFormats;
+  readonly formats?: SchemaFormats | undefined;
   /** The engine. @default {cfworkerCompiler} */
-  readonly compiler?: JsonSchemaCompiler;
+  readonly compiler?: JsonSchemaCompiler | undefined;
 }
 
 /**

@@ -33,24 +33,24 @@ import { JsonSchemaError } from "./schema_error.ts";
 /** How arguments are checked. */
 export interface ToolSchemaValidationOptions {
   /** How many errors the model is shown, at least 1. @default {8} */
-  readonly maxErrors?: number;
+  readonly maxErrors?: number | undefined;
   /** What happens with `format`. @default {"ignore"} */
-  readonly formats?: SchemaFormats;
+  readonly formats?: SchemaFormats | undefined;
   /**
    * What happens to a tool whose schema is broken: the agent does not start, or the
    * tool stays unchecked with a warning. The latter is for tools of third parties.
    *
    * @default {"throw"}
    */
-  readonly onInvalidSchema?: "throw" | "skip";
+  readonly onInvalidSchema?: "throw" | "skip" | undefined;
   /** The engine that checks values. @default {cfworkerCompiler} */
-  readonly compiler?: JsonSchemaCompiler;
+  readonly compiler?: JsonSchemaCompiler | undefined;
   /** Shown in messages. @default {"ToolSchemaValidationMiddleware"} */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** False checks nothing at all, the schemas included. @default {true} */
-  readonly enabled?: boolean;
+  readonly enabled?: boolean | undefined;
   /** Receives warnings about schemas. @default {consoleLogger} */
-  readonly logger?: Logger;
+  readonly logger?: Logger | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   ContextOverflowError,
   ModelProviderError,
   ModelRateLimitError,
+  ModelTimeoutError,
 } from "../../mod.ts";
 import {
   ChatModelAdapter,
@@ -221,3 +222,11 @@ function retrying(
   });
   return { ...agentWith(script, { middleware: [middleware] }), retries };
 }
+
+test("an error is as retryable as its class unless it is told otherwise", () => {
+  for (const Kind of [ModelRateLimitError, ModelTimeoutError]) {
+    assertEquals(new Kind("x").retryable, true);
+    assertEquals(new Kind("x", { retryable: undefined }).retryable, true);
+    assertEquals(new Kind("x", { retryable: false }).retryable, false);
+  }
+});
