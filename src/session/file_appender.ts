@@ -195,21 +195,22 @@ export class FileAppender {
     }
     const isTorn = status !== null && status.sizeBytes > end.bytes;
     const bytes = utf8.encode(`${entry.line}\n`);
-    return then(
-      isTorn ? file.truncate(end.bytes) : undefined,
-      () =>
-        then(this.#commit(file, end, bytes, this.#syncs(entry)), () => ({
-          ok: true,
-          end: {
-            identity,
-            revision: entry.revision,
-            recordId: entry.recordId,
-            bytes: end.bytes + bytes.length,
-            tail: tailOf(bytes),
-            modifiedMs: null,
-          },
-        })),
+    const mended = isTorn ? file.truncate(end.bytes) : undefined;
+    const committed = then(
+      mended,
+      () => this.#commit(file, end, bytes, this.#syncs(entry)),
     );
+    return then(committed, () => ({
+      ok: true,
+      end: {
+        identity,
+        revision: entry.revision,
+        recordId: entry.recordId,
+        bytes: end.bytes + bytes.length,
+        tail: tailOf(bytes),
+        modifiedMs: null,
+      },
+    }));
   }
 
   #status(): Later<JournalFileStatus | null> {
