@@ -1,3 +1,4 @@
+import { answerWatch, type McpFetch } from "./answer_watch.ts";
 import type { McpRemoteServer, McpServer, McpStdioServer } from "./config.ts";
 import { McpServerError } from "./errors.ts";
 import type { McpTransport } from "./protocol.ts";
@@ -6,16 +7,18 @@ import { StreamableHTTPClientTransport } from "./sdk.ts";
 /** How remote servers are talked to. */
 export interface McpHttpOptions {
   /** Replaces the platform's `fetch`. */
-  readonly fetch?: (
-    url: string | URL,
-    init?: RequestInit,
-  ) => Promise<Response>;
+  readonly fetch?:
+    | ((
+      url: string | URL,
+      init?: RequestInit,
+    ) => Promise<Response>)
+    | undefined;
   /** Sent with every request; headers of the server go over its headers. */
-  readonly requestInit?: RequestInit;
+  readonly requestInit?: RequestInit | undefined;
   /** Whether redirects may lead to another origin. @default {"same-origin"} */
-  readonly redirectPolicy?: "same-origin" | "follow";
+  readonly redirectPolicy?: "same-origin" | "follow" | undefined;
   /** How a stream of events that broke is taken up again. */
-  readonly reconnectionOptions?: McpReconnectionOptions;
+  readonly reconnectionOptions?: McpReconnectionOptions | undefined;
 }
 
 /** How a stream of events that broke is taken up again. */
@@ -46,9 +49,9 @@ export type McpTransportFactory = (request: McpStdioRequest) => McpTransport;
 /** What making a transport may need. */
 export interface TransportOptions {
   /** Starts child processes. */
-  readonly stdio?: McpTransportFactory;
+  readonly stdio?: McpTransportFactory | undefined;
   /** How remote servers are talked to. */
-  readonly http?: McpHttpOptions;
+  readonly http?: McpHttpOptions | undefined;
   /** Takes one line of a child process. */
   readonly onLine: (line: string) => void;
 }
@@ -72,7 +75,13 @@ export async function makeTransport(
     }
     case "streamable-http": {
       const { url, settings } = httpSettings(name, server, options.http);
-      return new StreamableHTTPClientTransport(url, settings);
+      const watch = answerWatch(settings.fetch ?? platformFetch);
+      const transport = new StreamableHTTPClientTransport(url, {
+        ...settings,
+        fetch: watch.fetch,
+      });
+      watch.follow(transport);
+      return transport;
     }
     case "sse": {
       const { url, settings } = httpSettings(name, server, options.http);
@@ -83,6 +92,9 @@ export async function makeTransport(
     }
   }
 }
+
+// A Worker refuses a fetch that is called as the member of an object.
+const platformFetch: McpFetch = (url, init) => fetch(url, init);
 
 type HttpSettings = NonNullable<
   ConstructorParameters<typeof StreamableHTTPClientTransport>[1]

@@ -48,6 +48,19 @@ export function eventStream(
   });
 }
 
+/** A stream of events that never come, until the client gives it up. */
+export function silentStream(signal: AbortSignal): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(": quiet\n\n"));
+      signal.addEventListener("abort", () => controller.error(signal.reason));
+    },
+  });
+  return new Response(body, {
+    headers: { "content-type": "text/event-stream" },
+  });
+}
+
 /** The `fetch` of a client whose server has one tool for each misdeed. */
 export function hostileFetch(
   misdeeds: Readonly<Record<string, Misdeed>>,

@@ -12,6 +12,7 @@ import {
   json,
   message,
   type Misdeed,
+  silentStream,
 } from "./hostile_http.ts";
 
 const noProtocol = "MCP server bad sent what the protocol does not allow";
@@ -32,6 +33,19 @@ test("what a server answers in its own way fails the call, and the run goes on",
     reset: [
       () => Promise.reject(new TypeError("https://sesame@bad.example reset")),
       "MCP server bad cannot be reached",
+    ],
+    empty_stream: [
+      () => eventStream([]),
+      "MCP error -32000: Connection closed",
+    ],
+    broken_stream: [
+      () =>
+        eventStream([message({ method: "notifications/message" })], "break"),
+      "MCP error -32000: Connection closed",
+    ],
+    broken_event: [
+      () => eventStream(['{"jsonrpc":"2.0"', '{"jsonr'], "break"),
+      "MCP error -32000: Connection closed",
     ],
   };
   const told = await runOver(
@@ -101,6 +115,7 @@ function* flood(progressToken: unknown, id: number): Generator<string> {
 
 test("a server that does not answer is given up, and its request with it", async () => {
   const signals: AbortSignal[] = [];
+  const givenUp: boolean[] = [];
   const told = await runOver({
     hang: ({ signal }) => {
       signals.push(signal);
@@ -108,15 +123,24 @@ test("a server that does not answer is given up, and its request with it", async
         signal.addEventListener("abort", () => rejectWith(signal.reason));
       });
     },
+    say_nothing: ({ signal }) => {
+      signals.push(signal);
+      return silentStream(signal);
+    },
+    // Long before the connection is closed.
+    look: (request) => {
+      givenUp.push(...signals.map(({ aborted }) => aborted));
+      return json(answerTo(request, "looked"));
+    },
   }, { timeoutMs: 20 });
-  assertEquals(told, [
+  const timedOut = (name: string) =>
     JSON.stringify({
       status: "error",
-      tool: "bad__hang",
+      tool: `bad__${name}`,
       error: "MCP request timed out",
-    }),
-  ]);
-  assertEquals(signals.map(({ aborted }) => aborted), [true]);
+    });
+  assertEquals(told, [timedOut("hang"), timedOut("say_nothing"), "looked"]);
+  assertEquals(givenUp, [true, true]);
 });
 
 test("a server that hangs at start-up is left out", async () => {
