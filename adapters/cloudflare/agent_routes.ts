@@ -40,7 +40,10 @@ export interface AgentObject {
   fetch(request: Request): Promise<Response>;
   /** Runs a task to its result. */
   run(task: TaskInput): Promise<AgentRunResult>;
-  /** Runs a task and shows its events; a reader who leaves cancels it. */
+  /**
+   * Runs a task and shows its events. A reader who leaves cancels it, as soon as
+   * the next event or ping finds nobody.
+   */
   stream(task: TaskInput): Promise<Response>;
   /** Goes on without a new task and shows the events. */
   continueStream(): Promise<Response>;

@@ -6,6 +6,7 @@ import { ScriptedModel } from "../../../src/testing/scripted_model.ts";
 import { text } from "../../../src/testing/steps.ts";
 import { inDirectory } from "../../faults/processes.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { isLong } from "../../support/runtime.ts";
 import { test } from "../../support/suite.ts";
 import { type RunningWorker, startWorker } from "./workerd.ts";
 
@@ -13,7 +14,7 @@ import { type RunningWorker, startWorker } from "./workerd.ts";
 const slow = { runtimes: ["deno"], timeoutMs: 180_000 } as const;
 
 test(
-  "a run in an object streams, is steered by another request, and leaves no alarm",
+  "a run in an object streams, is steered by another request, and leaves no alarm and no timer",
   slow,
   () =>
     withWorker(async (worker) => {
@@ -22,16 +23,21 @@ test(
       const receipt = await json(post(worker, "a/steer", { content: "Stop" }));
       assertEquals([receipt.status, receipt.queueSize], ["accepted", 1]);
       assert(await json(worker.fetch("a/alarm")) !== null);
+      assert(await json(worker.fetch("a/timers")) > 0);
       await (await post(worker, "a/release")).text();
       const { output, status } = await until(events, "result");
       assertEquals([status, output], ["completed", "4: Stop"]);
       assertEquals(await json(worker.fetch("a/alarm")), null);
+      assertEquals(await json(worker.fetch("a/timers")), 0);
 
       const history = await json(worker.fetch("a/history"));
-      const contents = history.map(({ content }: { content: unknown }) =>
-        content
-      );
-      assertEquals(contents, ["Work", null, '{"count":1}', "Stop", "4: Stop"]);
+      assertEquals(contentsOf(history), [
+        "Work",
+        null,
+        '{"count":1}',
+        "Stop",
+        "4: Stop",
+      ]);
       const [main] = await json(worker.fetch("a/branches"));
       assertEquals(main.branchId, "main");
     }),
@@ -81,6 +87,39 @@ test(
       } finally {
         await second.stop();
       }
+    }),
+);
+
+test(
+  "an object evicted while it waits for its model asks again",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const events = eventsOf(await post(worker, "a/run", { task: "Think" }));
+      await until(events, "turn_started");
+      await worker.fetch("a/evict").then((answer) => answer.text());
+      await (await post(worker, "a/release")).text();
+      await (await worker.fetch("a/finished")).text();
+      const history = await json(worker.fetch("a/history"));
+      assertEquals(contentsOf(history), ["Think", "1: Think"]);
+      assertEquals(await json(worker.fetch("a/alarm")), null);
+      await drain(events).catch(() => {});
+    }),
+);
+
+// Only what is written finds out that nobody reads any more, and here that is a ping.
+test(
+  "a reader who leaves cancels the run in the object",
+  { ...slow, runtimes: isLong ? ["deno"] : [] },
+  () =>
+    withWorker(async (worker) => {
+      const reader = await post(worker, "a/run", { task: "Work" });
+      const events = eventsOf(reader);
+      await until(events, "tool_started");
+      await events.return(undefined);
+      await (await worker.fetch("a/finished")).text();
+      const history = await json(worker.fetch("a/history"));
+      assertEquals(JSON.parse(contentsOf(history).at(-1)!).status, "cancelled");
     }),
 );
 
@@ -241,6 +280,10 @@ type Json = any;
 
 async function json(answer: Response | Promise<Response>): Promise<Json> {
   return await (await answer).json();
+}
+
+function contentsOf(history: readonly { content: string | null }[]) {
+  return history.map(({ content }) => content);
 }
 
 interface Frame {

@@ -13,6 +13,7 @@ import { ScriptedModel } from "../../../src/testing/scripted_model.ts";
 import { calls, type ScriptStep, text } from "../../../src/testing/steps.ts";
 import { defineTool } from "../../../src/tools/define_tool.ts";
 import { type Deferred, deferred } from "../../support/deferred.ts";
+import { liveTimerCount } from "./live_timers.ts";
 // @ts-types="./workers.d.ts"
 import { DurableObject } from "cloudflare:workers";
 
@@ -41,7 +42,12 @@ const ObjectWithAgent: AgentObjectClass<Base> = defineAgentObject(
     agent: ({ KV }, { sessionId }) => ({
       agentId: "worker",
       systemPrompt: "",
-      model: new ScriptedModel(({ messages }) => answerTo(messages)),
+      model: new ScriptedModel(async ({ messages }) => {
+        if (messages.at(-1)!.content === "Think") {
+          await once(released, sessionId).promise;
+        }
+        return answerTo(messages);
+      }),
       tools: [defineTool({
         name: "work",
         description: "Works until it is told to stop.",
@@ -76,6 +82,8 @@ export class TestObject extends ObjectWithAgent {
       case "evict":
         this.ctx.abort("Evicted");
         return new Response();
+      case "timers":
+        return Response.json(liveTimerCount());
       case "alarm":
         return Response.json(await this.ctx.storage.getAlarm());
       default:
