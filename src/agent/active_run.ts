@@ -62,6 +62,8 @@ export class ActiveRun {
   readonly usage: UsageMeter = new UsageMeter();
   /** What this run added to the history, oldest first. */
   readonly committed: AgentMessage[] = [];
+  /** The provider's word for why the last answer ended. */
+  finishReason: string | null = null;
   /** Turn in progress, from 1; 0 before the first. */
   turn = 0;
   /** Where an exception that is thrown now comes from. */

@@ -88,13 +88,12 @@ export function openCompaction(
   policy: CompactionPolicy,
   emit: (event: AgentEventPayload) => Promise<void> | undefined,
 ): CompactionRuntime {
-  const { contextTokenEstimator: estimator } = config;
   return policy.openRuntime({
     conversation: state.conversation,
     ids: config.ids,
     emit,
     splitTurns: config.autoCompactionPolicy?.enabled ?? false,
-    ...(estimator !== null && { estimator }),
+    estimator: config.contextTokenEstimator ?? undefined,
   });
 }
 

@@ -106,6 +106,7 @@ async function commitReply(
   const { message } = response;
   const usage = response.usage ?? null;
   const finishReason = response.finishReason ?? null;
+  run.finishReason = finishReason;
   run.commit(toAgentMessage(message, usage));
   await run.emit({
     kind: "message_completed",

@@ -186,16 +186,16 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
   requireMethods("model", options.model, ["complete"]);
   const runtimePolicy = createRuntimePolicy(options.runtimePolicy ?? {});
   const handlers = toHandlers(listIn(options, "tools"));
-  const history: HistoryProvider = portIn(options, "history", ["load"]) ??
+  const history: HistoryProvider = portIn(options, "history", "load") ??
     new InMemoryHistoryProvider();
   const contextProviders = Object.freeze([
     ...listIn(options, "contextProviders"),
   ]);
   requireUniqueSources([history, ...contextProviders]);
-  const eventSink = portIn(options, "eventSink", ["emit"]);
+  const eventSink = portIn(options, "eventSink", "emit");
   requireOneRecorder(history.sink, eventSink);
-  const compactionPolicy = portIn(options, "compactionPolicy", ["openRuntime"]);
-  const compactor = portIn(options, "compactor", ["compact"]);
+  const compactionPolicy = portIn(options, "compactionPolicy", "openRuntime");
+  const compactor = portIn(options, "compactor", "compact");
   const { sinkTimeoutMs = null } = options;
   return Object.freeze({
     agentId,
@@ -209,10 +209,10 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
     behaviorHooks: Object.freeze(
       listIn(options, "behaviorHooks").map(requireHook),
     ),
-    skills: portIn(options, "skills", ["discover"]),
+    skills: portIn(options, "skills", "discover"),
     history,
     contextProviders,
-    contextBuilder: portIn(options, "contextBuilder", ["build"]) ??
+    contextBuilder: portIn(options, "contextBuilder", "build") ??
       new AgentContextBuilder(),
     compactionPolicy,
     autoCompactionPolicy: requireAutoCompaction(
@@ -223,7 +223,8 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
     contextTokenEstimator: portIn(
       options,
       "contextTokenEstimator",
-      ["estimateMessage", "estimateTools"],
+      "estimateMessage",
+      "estimateTools",
     ),
     runtimePolicy,
     eventSink,
@@ -244,10 +245,10 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
     ),
     continuePrompt: textIn(options, "continuePrompt"),
     logger: containedLogger(
-      portIn(options, "logger", ["warn"]) ?? consoleLogger,
+      portIn(options, "logger", "warn") ?? consoleLogger,
     ),
-    clock: portIn(options, "clock", ["now", "setTimer"]) ?? systemClock,
-    ids: portIn(options, "ids", ["next"]) ?? randomIds,
+    clock: portIn(options, "clock", "now", "setTimer") ?? systemClock,
+    ids: portIn(options, "ids", "next") ?? randomIds,
     systemMessages: systemMessages(
       textIn(options, "systemPrompt") ?? DEFAULT_SYSTEM_PROMPT,
       handlers.length > 0,
@@ -279,7 +280,7 @@ function listIn<Name extends ListOption>(
 function portIn<Name extends keyof AgentOptions>(
   options: AgentOptions,
   name: Name,
-  methods: readonly string[],
+  ...methods: string[]
 ): NonNullable<AgentOptions[Name]> | null {
   const port = options[name] ?? null;
   if (port !== null) requireMethods(name, port, methods);

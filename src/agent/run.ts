@@ -290,6 +290,7 @@ function resultOf(run: ActiveRun, stop: Stop): AgentRunResult {
     ...stop,
     runId: run.id,
     turns: run.turn,
+    finishReason: run.finishReason,
     usage: run.usage.total(),
     compactionUsage: run.usage.compactionUsage,
   });

@@ -71,7 +71,6 @@ export function maxStepsStop(run: ActiveRun): Stop {
 export function answerStop(
   run: ActiveRun,
   message: AssistantMessage,
-  finishReason: string | null,
 ): Stop | null {
   const { runtimePolicy: policy } = run.core.config;
   const { state } = run.core;
@@ -89,7 +88,7 @@ export function answerStop(
   if (!policy.requireExplicitFinish) {
     return hasText
       ? { stopReason: "text_response", output: message.content }
-      : emptyResponseStop(finishReason);
+      : emptyResponseStop(run.finishReason);
   }
   state.noToolResponseCount += 1;
   if (state.noToolResponseCount < policy.maxNoToolResponses) return null;

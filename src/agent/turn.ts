@@ -60,7 +60,7 @@ async function insideTurn(run: ActiveRun): Promise<TurnEnd> {
   const { message, finishReason } = reply;
   const stop = message.toolCalls.length > 0
     ? await toolTurn(run, message.toolCalls, finishReason)
-    : answerStop(run, message, finishReason);
+    : answerStop(run, message);
   if (stop !== null) return { stop: decided(run, stop) };
   return { stop, answer: message };
 }

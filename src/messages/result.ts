@@ -109,6 +109,12 @@ export interface AgentRunResult {
   readonly turns: number;
   /** The answer: the final text, or what a tool ended the run with. */
   readonly output: string | null;
+  /**
+   * The provider's own word for why the last answer ended, for example `"stop"`,
+   * or `"length"` for one that was cut off and may still look complete. Null if
+   * there was no answer or no word, and in results read from journals.
+   */
+  readonly finishReason: string | null;
   /** What went wrong; never empty for a failed run. */
   readonly error: string | null;
   /** Token counts of the run's own requests. */
@@ -131,6 +137,8 @@ export interface RunResultInput {
   readonly turns?: number | undefined;
   /** The answer. @default {null} */
   readonly output?: string | null | undefined;
+  /** Why the last answer ended, in the word of its provider. @default {null} */
+  readonly finishReason?: string | null | undefined;
   /** What went wrong; the stop reason if a failure says nothing. @default {null} */
   readonly error?: string | null | undefined;
   /** Token counts of the run's own requests. @default {NO_USAGE} */
@@ -165,6 +173,7 @@ export function runResult(input: RunResultInput): AgentRunResult {
     stopReason: input.stopReason,
     turns: input.turns ?? 0,
     output: input.output ?? null,
+    finishReason: input.finishReason ?? null,
     error: input.error ?? (status === "failed" ? input.stopReason : null),
     usage: input.usage ?? NO_USAGE,
     compactionUsage: input.compactionUsage ?? null,

@@ -34,6 +34,7 @@ export function readResult(
       output: readOptional(readText, wire.output, `${name}.output`),
       error: readOptional(readText, wire.error, `${name}.error`),
       usage: readUsage(wire.usage, `${name}.usage`),
+      finishReason: null,
       compactionUsage: null,
       failure: readFailure(wire.failure),
       succeeded: status === "completed",

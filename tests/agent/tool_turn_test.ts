@@ -8,7 +8,7 @@ import {
   proceed,
   type ToolDefinitionInput,
 } from "../../mod.ts";
-import { answer, calls, text } from "../../src/testing/mod.ts";
+import { answer, calls, fail, text } from "../../src/testing/mod.ts";
 import {
   assertEquals,
   assertStrictEquals,
@@ -284,6 +284,24 @@ test("the word of the provider is passed on", { case: "X-184" }, async () => {
     (await filtered.agent.run("go")).error ?? "",
     "content_filter",
   );
+});
+
+test("a result tells an answer that was cut off from a whole one", async () => {
+  const wordOf = async (...script: Parameters<typeof agentWith>[0]) => {
+    const { agent } = agentWith(script, { tools: [done, echo] });
+    const result = await agent.run("go");
+    assertEquals(agent.state.lastRunResult?.finishReason, result.finishReason);
+    return result.finishReason;
+  };
+  assertEquals(await wordOf(text("all of it")), "stop");
+  assertEquals(
+    await wordOf(text("so f", { finishReason: "length" })),
+    "length",
+  );
+  assertEquals(await wordOf(text("so f", { finishReason: null })), null);
+  assertEquals(await wordOf(calls(["done"])), "tool_calls");
+  assertEquals(await wordOf(calls(["echo"]), text("ok")), "stop");
+  assertEquals(await wordOf(fail(new Error("down"))), null);
 });
 
 test(
