@@ -2,7 +2,7 @@ import { convertMcpResult, McpToolHandler } from "../../src/mcp/mod.ts";
 import { calls, text } from "../../src/testing/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { agentWith, type FixtureOptions } from "../agent/fixtures.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 import {
@@ -96,7 +96,7 @@ test("a stream of events that floods the client is not piled up", async () => {
     },
   });
   assertEquals(told, ["flooded"]);
-  assertEquals(seenCount, 64);
+  assert(seenCount <= 65, `${seenCount} reports were kept`);
 });
 
 function* flood(progressToken: unknown, id: number): Generator<string> {
@@ -132,7 +132,7 @@ test("a server that does not answer is given up, and its request with it", async
       givenUp.push(...signals.map(({ aborted }) => aborted));
       return json(answerTo(request, "looked"));
     },
-  }, { timeoutMs: 20 });
+  }, { timeoutMs: 500 });
   const timedOut = (name: string) =>
     JSON.stringify({
       status: "error",

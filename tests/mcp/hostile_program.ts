@@ -30,7 +30,7 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
     failOnce("never_end_a_line", "MCP error -32000: Connection closed"),
 
   never_answer: () =>
-    failOnce("never_answer", "MCP request timed out", { timeoutMs: 200 }),
+    failOnce("never_answer", "MCP request timed out", { timeoutMs: 2000 }),
 
   async answer_twice() {
     const { handler, logs } = hostile();
@@ -204,7 +204,7 @@ async function runOver(
 /** A process that was killed may take a moment to end. */
 async function untilGone(processIds: readonly number[]): Promise<void> {
   assert(processIds.length > 0);
-  for (let attempt = 0; attempt < 200; attempt++) {
+  for (let attempt = 0; attempt < 1000; attempt++) {
     if (!processIds.some(isAlive)) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
