@@ -14,13 +14,15 @@ import { toEventStream } from "@ejagent/core/http";
 import { text } from "@ejagent/core/testing";
 import { exampleModel } from "./support/provider.ts";
 
-const provider = await exampleModel([
-  text("Nice to meet you, Ada!"),
-  text("You are Ada."),
-]);
+const [port] = Deno.args;
+const provider = await exampleModel(
+  port === undefined
+    ? [text("Nice to meet you, Ada!"), text("You are Ada.")]
+    // Without a key there is no end to what visitors may ask.
+    : ({ messages }) => text(`You say: ${messages.at(-1)!.content}`),
+);
 console.log(provider.describe);
 
-const [port] = Deno.args;
 const kv = await Deno.openKv(port === undefined ? ":memory:" : "./chats.db");
 const storage = new DenoKvSessionStorage(kv);
 const server = Deno.serve(

@@ -34,6 +34,7 @@ async function main(): Promise<void> {
   ]);
   console.log(provider.describe);
   const database = await exampleDatabase();
+  console.log(database.describe);
   const environment = { ...provider.environment, DATABASE_URL: database.url };
 
   const tasks = [

@@ -6,6 +6,8 @@ import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 export interface ExampleDatabase {
   /** Where it is. */
   readonly url: string;
+  /** Says which database it is. */
+  readonly describe: string;
   /** Gives back what was started for the example. */
   close(): Promise<void>;
 }
@@ -16,7 +18,11 @@ export interface ExampleDatabase {
  */
 export async function exampleDatabase(): Promise<ExampleDatabase> {
   const url = process.env.DATABASE_URL;
-  if (url) return { url, close: () => Promise.resolve() };
+  if (url) {
+    const { host, pathname } = new URL(url);
+    const describe = `Keeping the session at ${host}${pathname}`;
+    return { url, describe, close: () => Promise.resolve() };
+  }
 
   const db = await PGlite.create();
   const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0 });
@@ -24,6 +30,8 @@ export async function exampleDatabase(): Promise<ExampleDatabase> {
   return {
     url:
       `postgres://postgres@${server.getServerConn()}/postgres?sslmode=disable`,
+    describe:
+      "Keeping the session in an embedded PostgreSQL; set DATABASE_URL to use another one",
     async close() {
       await server.stop();
       await db.close();

@@ -45,6 +45,7 @@ test("a server without memory finds its chats in Deno KV", onDeno, async () => {
 
 test("processes take turns on a session in PostgreSQL", onDeno, async () => {
   assertEquals(await outputOf("20_two_processes_postgres"), [
+    "Keeping the session in an embedded PostgreSQL; set DATABASE_URL to use another one",
     "you> My name is Ada.",
     "companion> Nice to meet you, Ada! (a new process, question 1)",
     "you> What is my name?",
