@@ -8,6 +8,7 @@ import type { AgentMessage } from "../messages/message.ts";
 import type { FailurePhase } from "../messages/result.ts";
 import type { ModelOptions } from "../model/adapter.ts";
 import type { ModelLayer } from "../model/layer.ts";
+import { REQUEST_METER } from "../model/meter.ts";
 import { type AgentCore, openCompaction, openEmitter } from "./core.ts";
 import type { SteeringQueue } from "./steering.ts";
 import { UsageMeter } from "./usage_meter.ts";
@@ -93,6 +94,7 @@ export class ActiveRun {
       modelLayers: [],
       modelOptions: {},
     };
+    request.scope.set(REQUEST_METER, this.usage);
     this.emitter = openEmitter(core, {
       runId: this.id,
       observe: request.observe,

@@ -12,10 +12,10 @@ import { applyHistory, saveHistory } from "./loaded_history.ts";
 import { TOOL_PROTOCOL_PROMPT } from "./prompts.ts";
 import { activateSkill } from "./skill_activation.ts";
 import {
-  failed,
   failureStop,
   persistenceStop,
   type Stop,
+  unkeptStop,
 } from "./stop_rules.ts";
 import { turnLoop } from "./turn.ts";
 
@@ -260,15 +260,7 @@ async function save(
       logger.warn(message);
       return result;
     }
-    return resultOf(
-      run,
-      failed("runtime_error", {
-        phase: "persistence",
-        code: "persistence_failed",
-        message,
-        cause: error,
-      }),
-    );
+    return resultOf(run, unkeptStop(message, error));
   }
 }
 

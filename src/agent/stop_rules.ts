@@ -74,21 +74,19 @@ export function answerStop(
 ): Stop | null {
   const { runtimePolicy: policy } = run.core.config;
   const { state } = run.core;
-  const hasText = message.content !== null && message.content.trim() !== "";
+  const { content } = message;
+  const hasText = content !== null && content.trim() !== "";
+  const answer: Stop = { stopReason: "text_response", output: content };
   if (run.steering.size > 0) {
     // A good answer on the last turn beats steering that could not be applied any more.
     const finishes = run.turn >= policy.maxSteps && hasText &&
       !policy.requireExplicitFinish;
-    if (finishes) {
-      return { stopReason: "text_response", output: message.content };
-    }
+    if (finishes) return answer;
     state.noToolResponseCount = 0;
     return null;
   }
   if (!policy.requireExplicitFinish) {
-    return hasText
-      ? { stopReason: "text_response", output: message.content }
-      : emptyResponseStop(run.finishReason);
+    return hasText ? answer : emptyResponseStop(run.finishReason);
   }
   state.noToolResponseCount += 1;
   if (state.noToolResponseCount < policy.maxNoToolResponses) return null;
@@ -124,10 +122,16 @@ export function toolStop(
 /** The stop of a run whose required sink failed. */
 export function persistenceStop(run: ActiveRun): Stop {
   const cause = run.emitter.failure;
+  const message = `The run could not be recorded: ${errorText(cause)}`;
+  return unkeptStop(message, cause);
+}
+
+/** The stop of a run that was not recorded or saved. */
+export function unkeptStop(message: string, cause: unknown): Stop {
   return broken({
     phase: "persistence",
     code: "persistence_failed",
-    message: `The run could not be recorded: ${errorText(cause)}`,
+    message,
     cause,
   });
 }
@@ -171,7 +175,7 @@ type FailureFacts = Omit<RunFailure, "retryable"> & {
 };
 
 /** Makes the stop of a failed run; not worth a retry unless it says so. */
-export function failed(stopReason: StopReason, facts: FailureFacts): Stop {
+function failed(stopReason: StopReason, facts: FailureFacts): Stop {
   const failure = runFailure({ retryable: false, ...facts });
   return { stopReason, error: facts.message, failure };
 }

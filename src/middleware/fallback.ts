@@ -1,3 +1,4 @@
+import { closeIterator } from "../base/abort.ts";
 import { requireMethods } from "../base/require.ts";
 import {
   type ModelAdapter,
@@ -7,6 +8,7 @@ import {
 } from "../model/adapter.ts";
 import { ModelProviderError } from "../model/errors.ts";
 import { modelStreamOf } from "../model/fold.ts";
+import { REQUEST_METER, type RequestMeter } from "../model/meter.ts";
 import type { ModelMiddleware } from "../pipeline/middleware.ts";
 import { type FirstStep, resumed } from "./first_step.ts";
 
@@ -26,8 +28,8 @@ export interface FallbackModelOptions {
  * Asks another model if the agent's own fails.
  *
  * Only before any part of an answer was shown. The other model is asked by each
- * request anew, is started and shut down with the agent, and its requests are
- * not part of the run's usage, which counts as incomplete.
+ * request anew and is started and shut down with the agent. The requests of both
+ * count in the usage of the run.
  *
  * @throws {TypeError} `model` is no model adapter.
  *
@@ -73,9 +75,28 @@ export function fallbackModel(
   };
 }
 
-function ask(model: ModelAdapter, request: ModelRequest): ModelStream {
+async function* ask(model: ModelAdapter, request: ModelRequest): ModelStream {
+  const meter = request.scope.get(REQUEST_METER) as RequestMeter | undefined;
   const target = model.target ?? UNKNOWN_TARGET;
-  return modelStreamOf(model, { ...request, target });
+  const stream = modelStreamOf(model, { ...request, target });
+  let started = false;
+  meter?.requestStarted();
+  try {
+    for (;;) {
+      const step = await stream.next();
+      if (step.done) {
+        meter?.reported(step.value.usage);
+        return step.value;
+      }
+      started = true;
+      yield step.value;
+    }
+  } catch (error) {
+    meter?.requestFailed(error, started);
+    throw error;
+  } finally {
+    closeIterator(stream);
+  }
 }
 
 function isFailureOfProvider(error: unknown): boolean {

@@ -41,8 +41,30 @@ test("another model answers if the own one fails", async () => {
   assertStrictEquals(seen[0], failure);
   assertEquals(
     [result.usage.requestCount, result.usage.complete],
-    [1, false],
+    [2, false],
   );
+});
+
+test("what the other model spends is part of the run's usage", async () => {
+  const usage = { inputTokens: 10, outputTokens: 4 };
+  const reserve = new ScriptedModel([
+    text("reserve", { usage }),
+    fail(new ContextOverflowError("Too long")),
+    fail(busy()),
+  ]);
+  const { agent } = agentWith([fail(busy()), fail(busy()), fail(busy())], {
+    middleware: [fallbackModel(reserve)],
+  });
+  const usages = [];
+  for (const task of ["answered", "refused", "failed"]) {
+    const result = await agent.run(task);
+    usages.push([
+      result.usage.requestCount,
+      result.usage.reportedRequestCount,
+      result.usage.totalTokens,
+    ]);
+  }
+  assertEquals(usages, [[2, 1, 14], [2, 1, 0], [2, 0, 0]]);
 });
 
 test("the own model is asked first every time", async () => {
