@@ -35,7 +35,11 @@ let failedSteps = 0;
 for (const [name, ...command] of steps) {
   await report(name, async () => {
     const { code, stdout, stderr } = await runDeno(...command);
-    return { passed: code === 0, log: stdout + stderr };
+    // How much a user's Worker weighs is worth a look in any case.
+    const note = name === "sizes"
+      ? stdout.trim().split("\n").at(-1)
+      : undefined;
+    return { passed: code === 0, log: stdout + stderr, note };
   });
 }
 const outcomes = await runSuite({ coverage: coverageFolder });
@@ -56,12 +60,19 @@ const ofSteps: Outcome = {
 console.log(totals([...outcomes, ofSteps]));
 Deno.exit([...outcomes, ofSteps].some(({ failed }) => failed > 0) ? 1 : 0);
 
+interface StepResult {
+  readonly passed: boolean;
+  readonly log: string;
+  /** Printed although the step has passed. */
+  readonly note?: string | undefined;
+}
+
 async function report(
   name: string,
-  step: () => Promise<{ readonly passed: boolean; readonly log: string }>,
+  step: () => Promise<StepResult>,
 ): Promise<void> {
   const start = performance.now();
-  const { passed, log } = await step().catch((error) => ({
+  const { passed, log, note } = await step().catch((error): StepResult => ({
     passed: false,
     log: String(error),
   }));
@@ -70,5 +81,6 @@ async function report(
     console.log(log.trim());
   }
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`${passed ? "ok" : "FAILED"} ${name} (${seconds} s)`);
+  const verdict = `${passed ? "ok" : "FAILED"} ${name} (${seconds} s)`;
+  console.log(passed && note ? `${verdict}: ${note}` : verdict);
 }
