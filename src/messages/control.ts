@@ -19,5 +19,5 @@ export interface ControlInput {
   /** The trimmed text. */
   readonly content: string;
   /** The parts of a follow-up that is more than text. */
-  readonly parts?: readonly ContentPart[] | undefined;
+  readonly parts?: readonly ContentPart[];
 }
