@@ -25,7 +25,14 @@ interface JournalRow {
   readonly line: string;
 }
 
-const pageSize = 256;
+interface PageRow extends JournalRow {
+  /** Bytes of the page up to the end of this line. */
+  readonly end: number | string | bigint;
+}
+
+// Whichever comes first ends a page; a single line may be longer.
+const maxPageRows = 256;
+const maxPageBytes = 1 << 20;
 
 /**
  * Journals in a table of PostgreSQL, one row a line.
@@ -76,7 +83,11 @@ export class PostgresJournal implements JournalBackend {
     let next = after === null ? 1 : after.revision;
     let known: JournalPosition | null = after;
     for (;;) {
-      const rows = await this.#rows(this.#sql.read, [key, next], options);
+      const rows = await this.#rows<PageRow>(
+        this.#sql.read,
+        [key, next],
+        options,
+      );
       if (known !== null && rows[0]?.record_id !== known.recordId) {
         throw new JournalReplacedError(sessionId);
       }
@@ -84,7 +95,7 @@ export class PostgresJournal implements JournalBackend {
         .map((row) => row.line);
       known = null;
       if (lines.length > 0) yield lines;
-      if (rows.length < pageSize) return;
+      if (!isFull(rows)) return;
       next = Number(rows.at(-1)!.revision) + 1;
     }
   }
@@ -121,15 +132,21 @@ export class PostgresJournal implements JournalBackend {
       : { revision: Number(row.revision), line: row.line };
   }
 
-  async #rows(
+  async #rows<Row extends JournalRow>(
     text: string,
     values: unknown[],
     { signal }: JournalCallOptions,
-  ): Promise<readonly JournalRow[]> {
+  ): Promise<readonly Row[]> {
     throwIfAborted(signal);
     const { rows } = await this.#client.query(text, values);
-    return rows as readonly JournalRow[];
+    return rows as readonly Row[];
   }
+}
+
+/** Whether there may be more rows behind these. */
+function isFull(rows: readonly PageRow[]): boolean {
+  const bytes = Number(rows.at(-1)?.end ?? 0);
+  return rows.length === maxPageRows || bytes >= maxPageBytes;
 }
 
 function positionOf(row: JournalRow): JournalPosition {
@@ -138,8 +155,12 @@ function positionOf(row: JournalRow): JournalPosition {
 
 function statements(table: string) {
   return {
-    read: `select revision, record_id, line from ${table}
-where session_key = $1 and revision >= $2 order by revision limit ${pageSize}`,
+    read: `select revision, record_id, line, "end" from (
+  select *, sum(octet_length(line)) over (order by revision) as "end" from (
+    select revision, record_id, line from ${table}
+    where session_key = $1 and revision >= $2 order by revision limit ${maxPageRows}
+  ) as rows
+) as page where "end" - octet_length(line) < ${maxPageBytes} order by revision`,
     // One statement: the snapshot it sees and the keys decide, whoever else writes.
     append:
       `insert into ${table} (session_key, revision, record_id, line, is_checkpoint)

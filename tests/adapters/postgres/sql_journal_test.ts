@@ -6,7 +6,13 @@ import {
   PostgresSessionStorage,
 } from "../../../adapters/postgres/mod.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
-import { entryAfter, linesOf } from "../../../src/testing/journal_subject.ts";
+import {
+  entryAfter,
+  fill,
+  linesOf,
+  positionOf,
+  s,
+} from "../../../src/testing/journal_subject.ts";
 import { silentLogger } from "../../../src/testing/ports.ts";
 import { storageContract } from "../../../src/testing/storage_contract.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
@@ -112,6 +118,28 @@ test(
     ]);
   },
 );
+
+test("a page of long lines has about a megabyte", hosts, async () => {
+  const { client, table } = await newTable();
+  const pages: number[] = [];
+  const journal = new PostgresJournal({
+    async query(text, values) {
+      const result = await client.query<{ line: string }>(text, values);
+      const lengths = result.rows.map(({ line }) => line?.length ?? 0);
+      pages.push(lengths.reduce((sum, length) => sum + length, 0));
+      return result;
+    },
+  }, { table });
+  const entries = await fill(journal, 12, { text: "x".repeat(300_000) });
+  await journal.append(s, entryAfter(positionOf(entries.at(-1)!), "short"));
+  for (const from of [null, entries[1]!]) {
+    pages.length = 0;
+    const lines = await linesOf(journal, from && positionOf(from));
+    assertEquals(lines.length, from === null ? 13 : 11);
+    assertEquals(pages.filter((length) => length > 1.3 * 2 ** 20), []);
+    assertEquals(pages.length, from === null ? 4 : 3);
+  }
+});
 
 test("making the table again changes nothing", hosts, async () => {
   const { client, table } = await newTable();
