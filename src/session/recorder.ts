@@ -182,6 +182,7 @@ export class SessionRecorder implements AgentEventSink {
   /**
    * Records one event, if it changes the session.
    *
+   * @returns Nothing if the event leaves no record, else a promise that it is stored.
    * @throws What the storage throws, once; later events of the run are ignored.
    */
   emit(event: AgentEvent): Promise<void> | undefined {

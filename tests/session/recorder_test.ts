@@ -260,6 +260,20 @@ test(
   },
 );
 
+test("an event that leaves no record makes nobody wait", async () => {
+  const storage = new MemorySessionStorage();
+  const recorder = new SessionRecorder({ storage, sessionId });
+  const emit = (sequence: number, payload: AgentEventPayload) => {
+    const envelope = { agentId: "agent", runId: "r1", sequence, timeMs: 1 };
+    return recorder.emit(agentEvent(envelope, { ...payload }));
+  };
+  const recording = emit(1, started);
+  assertEquals(recording instanceof Promise, true);
+  assertEquals(emit(2, begins), undefined, "even while a record is stored");
+  await recording;
+  assertEquals((await storage.records(sessionId)).length, 1);
+});
+
 test("the next run is recorded again, behind whatever is there", async () => {
   const storage = new MemorySessionStorage();
   const recorder = new SessionRecorder({ storage, sessionId });
