@@ -9,7 +9,7 @@ import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import { linesOf } from "../../src/testing/journal_subject.ts";
 import { answered, s, started } from "../../src/testing/session_drafts.ts";
 
-/** A journal that makes its lines up while it is read: a run with one long answer after the other. */
+/** A journal that makes its lines up while it is read: a run with one long answer after the other, the same each time. */
 export class LongJournal implements JournalBackend {
   /** Lines that are given out together. */
   static readonly pageLength = 8;
@@ -18,6 +18,7 @@ export class LongJournal implements JournalBackend {
   givenCount = 0;
   readonly #lineCount: number;
   readonly #answerLength: number;
+  readonly #beginning: Promise<readonly string[]> = beginning();
 
   constructor(lineCount: number, answerLength: number) {
     this.#lineCount = lineCount;
@@ -25,7 +26,7 @@ export class LongJournal implements JournalBackend {
   }
 
   async *read(): AsyncGenerator<readonly string[]> {
-    const [first, second] = await beginning();
+    const [first, second] = await this.#beginning;
     const record = JSON.parse(second!);
     let parentId = JSON.parse(first!).record_id;
     let page = [first!];

@@ -1,10 +1,13 @@
+import { createHash } from "node:crypto";
 import { Agent } from "../../../src/agent/agent.ts";
 import { SessionHistoryProvider } from "../../../src/pipeline/session_history.ts";
 import { exportJournal, importJournal } from "../../../src/session/export.ts";
 import { MemorySessionStorage } from "../../../src/session/memory.ts";
 import { ScriptedModel } from "../../../src/testing/scripted_model.ts";
+import { s } from "../../../src/testing/session_drafts.ts";
 import { text } from "../../../src/testing/steps.ts";
 import { inDirectory } from "../../faults/processes.ts";
+import { LongJournal } from "../../session/long_journal.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { isLong } from "../../support/runtime.ts";
 import { test } from "../../support/suite.ts";
@@ -180,6 +183,27 @@ test("a session moves into an object and out of it, its records unchanged", {
     ]);
   }));
 
+test(
+  "fifty megabytes move into an object and out of it as streams",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const lineCount = 800;
+      const journal = { backend: new LongJournal(lineCount, 64 * 1024) };
+      const body = exportJournal(journal, s);
+      const init = { method: "PUT", body } as RequestInit;
+      assertEquals(await json(worker.fetch(`${s}/journal`, init)), {
+        recordCount: lineCount,
+      });
+      const moved = (await worker.fetch(`${s}/journal`)).body!;
+      const [before, after] = await Promise.all([
+        digestOf(exportJournal(journal, s)),
+        digestOf(moved),
+      ]);
+      assertEquals(after, before);
+    }),
+);
+
 test("objects are called by RPC, and requests share an adapter", {
   ...slow,
   case: "B95",
@@ -245,6 +269,12 @@ function agentOn(storage: MemorySessionStorage): Agent {
     model: new ScriptedModel([text("Yes")]),
     history: new SessionHistoryProvider({ storage, sessionId: "trip" }),
   });
+}
+
+async function digestOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const bytes of stream) hash.update(bytes);
+  return hash.digest("hex");
 }
 
 async function bytesOf(storage: MemorySessionStorage): Promise<string> {
