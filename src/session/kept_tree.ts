@@ -9,19 +9,7 @@ import {
 import type { JournalBackend } from "./journal.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
-import {
-  branchView,
-  JournalTree,
-  type SessionBranch,
-  type TreeNode,
-} from "./tree.ts";
-
-/** A stored record, its place in the tree, and its branch with it as the head. */
-export interface StoredRecord {
-  readonly record: SessionRecord;
-  readonly node: TreeNode;
-  readonly branch: SessionBranch;
-}
+import { JournalTree, type TreeBranch, type TreeNode } from "./tree.ts";
 
 /** What was added to a journal since its last checkpoint of `main`. */
 export interface JournalGrowth {
@@ -82,10 +70,9 @@ export class KeptTree {
   }
 
   /** Takes a record that was stored. */
-  add(record: SessionRecord, node: TreeNode, line: string): StoredRecord {
-    const branch = branchView(this.#tree!.add(record, node));
+  add(record: SessionRecord, node: TreeNode, line: string): TreeBranch {
     this.#grow(record, line);
-    return { record, node, branch };
+    return this.#tree!.add(record, node);
   }
 
   /** Reads everything anew next time. */
@@ -94,17 +81,16 @@ export class KeptTree {
     this.#growth = { recordCount: 0, length: 0, checkpointLength: 0 };
   }
 
-  /** The record of a node; it is read again unless a branch ends there. */
-  async recordOf(
+  /** The branch of a node as it was when it ended there; the record is read again unless it still does. */
+  async branchAt(
     tree: JournalTree,
     node: TreeNode,
     signal?: AbortSignal,
-  ): Promise<StoredRecord> {
-    const head = tree.branch(node.branchId)!;
-    const record = head.node === node
-      ? head.record
-      : await this.#recordAt(node.revision, signal);
-    return { record, node, branch: branchView(head, node) };
+  ): Promise<TreeBranch> {
+    const branch = tree.branch(node.branchId)!;
+    if (branch.node === node) return branch;
+    const record = await this.#recordAt(node.revision, signal);
+    return { origin: branch.origin, node, record };
   }
 
   async #recordAt(place: number, signal?: AbortSignal): Promise<SessionRecord> {

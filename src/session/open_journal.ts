@@ -13,14 +13,10 @@ import {
   SessionStorageError,
 } from "./errors.ts";
 import type { JournalBackend, JournalEntry } from "./journal.ts";
-import {
-  type JournalGrowth,
-  KeptTree,
-  type StoredRecord,
-} from "./kept_tree.ts";
+import { type JournalGrowth, KeptTree } from "./kept_tree.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { encodeRecord } from "./record_codec.ts";
-import type { JournalTree, TreeNode } from "./tree.ts";
+import type { JournalTree, TreeBranch, TreeNode } from "./tree.ts";
 
 /** What an {@linkcode OpenJournal} works with. */
 export interface OpenJournalOptions {
@@ -92,13 +88,13 @@ export class OpenJournal {
   }
 
   /** Finds a record by its id. */
-  find(recordId: string, signal?: AbortSignal): Promise<StoredRecord | null> {
+  find(recordId: string, signal?: AbortSignal): Promise<TreeBranch | null> {
     return this.#alone(async () => {
       const tree = await this.#kept.current(true, signal);
       const node = tree.node(recordId);
       return node === undefined
         ? null
-        : await this.#kept.recordOf(tree, node, signal);
+        : await this.#kept.branchAt(tree, node, signal);
     }, signal);
   }
 
@@ -121,11 +117,11 @@ export class OpenJournal {
    *
    * @param signal Without effect once storing has begun.
    */
-  append(next: NewRecord, signal?: AbortSignal): Promise<StoredRecord> {
+  append(next: NewRecord, signal?: AbortSignal): Promise<TreeBranch> {
     return this.#alone(() => this.#append(next, signal), signal);
   }
 
-  async #append(next: NewRecord, signal?: AbortSignal): Promise<StoredRecord> {
+  async #append(next: NewRecord, signal?: AbortSignal): Promise<TreeBranch> {
     const lostAnswers: unknown[] = [];
     let known = this.#kept.known(next.whole);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -133,7 +129,7 @@ export class OpenJournal {
       const tree = known ??
         await this.#current(next.whole, lostAnswers, signal);
       const stored = tree.node(next.recordId);
-      if (stored !== undefined) return await this.#kept.recordOf(tree, stored);
+      if (stored !== undefined) return await this.#kept.branchAt(tree, stored);
       if (lostAnswers.length === maxLostAnswers) break;
 
       const planned = prepare(next, tree, known === undefined);

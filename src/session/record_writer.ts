@@ -2,9 +2,8 @@ import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionUnsupportedError } from "./errors.ts";
 import type { JournalBackend } from "./journal.ts";
 import type { JournalCache } from "./journal_cache.ts";
-import type { StoredRecord } from "./kept_tree.ts";
 import type { SessionRecord } from "./record.ts";
-import type { JournalTree } from "./tree.ts";
+import type { JournalTree, TreeBranch } from "./tree.ts";
 import type { RecordFacts } from "./writing.ts";
 
 /** What a record says, and the record that it goes on from. */
@@ -49,7 +48,7 @@ export class RecordWriter {
     sessionId: string,
     change: RecordChange,
     signal: AbortSignal | undefined,
-  ): Promise<StoredRecord> {
+  ): Promise<TreeBranch> {
     if (this.#backend.capabilities.conditionalAppend === "none") {
       throw new SessionUnsupportedError(
         "This storage can be read but not appended to",

@@ -41,7 +41,7 @@ export interface TreeNode {
 /** What never changes about a branch. */
 export type BranchOrigin = Omit<SessionBranch, "headRecordId">;
 
-/** A branch and its newest record. */
+/** A branch and its newest record, or the newest that it had at some time. */
 export interface TreeBranch {
   readonly origin: BranchOrigin;
   readonly node: TreeNode;
@@ -262,14 +262,11 @@ export function isAncestor(node: TreeNode, of: TreeNode): boolean {
   return at === node;
 }
 
-/** A branch as it is, or as it was when an earlier node was its head. */
-export function branchView(
-  { origin, node }: TreeBranch,
-  head: TreeNode = node,
-): SessionBranch {
+/** What others see of a branch. */
+export function branchView({ origin, node }: TreeBranch): SessionBranch {
   return Object.freeze({
     branchId: origin.branchId,
-    headRecordId: head.recordId,
+    headRecordId: node.recordId,
     baseRecordId: origin.baseRecordId,
     sourceBranchId: origin.sourceBranchId,
     intent: origin.intent,

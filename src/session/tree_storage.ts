@@ -18,7 +18,6 @@ import { checkpointMain, isCheckpointDue, snapshotOf } from "./checkpoint.ts";
 import { isMain, requireBranchId, requireId, requireSessionId } from "./ids.ts";
 import type { JournalBackend } from "./journal.ts";
 import { JournalCache } from "./journal_cache.ts";
-import type { StoredRecord } from "./kept_tree.ts";
 import type { OpenJournal } from "./open_journal.ts";
 import type {
   SessionBranchIntent,
@@ -45,7 +44,12 @@ import type {
   SessionTreeStorage,
   StorageCallOptions,
 } from "./storage.ts";
-import { branchView, type JournalTree, type SessionBranch } from "./tree.ts";
+import {
+  branchView,
+  type JournalTree,
+  type SessionBranch,
+  type TreeBranch,
+} from "./tree.ts";
 import { readDraft, requireHead } from "./writing.ts";
 
 /**
@@ -123,9 +127,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     if (recordId === undefined) {
       return await journal.view((tree) => {
         const head = tree.branch(branchId);
-        return head === undefined
-          ? null
-          : checkoutOf({ ...head, branch: branchView(head) });
+        return head === undefined ? null : checkoutOf(head);
       }, { whole: !isMain(branchId), signal });
     }
     if (typeof recordId !== "string") {
@@ -321,10 +323,10 @@ export class JournalTreeStorage implements SessionTreeStorage {
   }
 }
 
-function checkoutOf({ node, record, branch }: StoredRecord): SessionCheckout {
+function checkoutOf(branch: TreeBranch): SessionCheckout {
   return Object.freeze({
-    branch,
-    head: deepFreeze(record),
-    session: sessionOf(node.state),
+    branch: branchView(branch),
+    head: deepFreeze(branch.record),
+    session: sessionOf(branch.node.state),
   });
 }
