@@ -162,6 +162,15 @@ test("a session moves into an object and out of it, its records unchanged", {
     const here = new MemorySessionStorage();
     await agentOn(here).run("Remember me");
     const before = await bytesOf(here);
+    const damaged = before.replace(/\n.*\n/, "\nno JSON\n");
+    const refusal = await worker.fetch("trip/journal", {
+      method: "PUT",
+      body: damaged,
+    });
+    assertEquals([refusal.status, (await refusal.json()).error.code], [
+      400,
+      "session_serialization",
+    ]);
     const init = { method: "PUT", body: before };
     assertEquals(await json(worker.fetch("trip/journal", init)), {
       recordCount: 3,
