@@ -5,6 +5,7 @@ import {
   throwIfAborted,
 } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
+import { type Later, then } from "../base/later.ts";
 import {
   type Clock,
   type IdSource,
@@ -135,7 +136,8 @@ export class FileJournal implements JournalBackend {
   ): AsyncGenerator<readonly string[], void, void> {
     throwIfAborted(signal);
     try {
-      yield* this.#file(sessionId).read(after, signal);
+      const file = await this.#file(sessionId);
+      yield* file.read(after, signal);
     } catch (error) {
       throw storageError("read", sessionId, error);
     }
@@ -148,7 +150,8 @@ export class FileJournal implements JournalBackend {
   ): Promise<JournalLine | null> {
     throwIfAborted(signal);
     try {
-      return await this.#file(sessionId).findCheckpoint(signal);
+      const file = await this.#file(sessionId);
+      return await file.findCheckpoint(signal);
     } catch (error) {
       throw storageError("read", sessionId, error);
     }
@@ -162,7 +165,10 @@ export class FileJournal implements JournalBackend {
   ): Promise<JournalAppendResult> {
     throwIfAborted(signal);
     try {
-      const appended = this.#file(sessionId).append(entry, signal);
+      const appended = then(
+        this.#file(sessionId),
+        (file) => file.append(entry, signal),
+      );
       return isPromiseLike(appended) ? await appended : appended;
     } catch (error) {
       throw storageError("written", sessionId, error);
@@ -177,15 +183,26 @@ export class FileJournal implements JournalBackend {
     await this.#medium.locks.close?.();
   }
 
-  #file(sessionId: string): SessionFile {
+  #file(sessionId: string): Later<SessionFile> {
     const known = this.#sessions.get(sessionId);
-    const file = known ??
-      new SessionFile(this.#medium, sessionId, journalFileName(sessionId));
-    // A map keeps the order of insertion: the longest unused files come first.
+    if (known === undefined) return this.#newFile(sessionId);
+    this.#use(sessionId, known);
+    return known;
+  }
+
+  async #newFile(sessionId: string): Promise<SessionFile> {
+    const name = await journalFileName(sessionId);
+    const file = this.#sessions.get(sessionId) ??
+      new SessionFile(this.#medium, sessionId, name);
+    this.#use(sessionId, file);
+    this.#closeUnused();
+    return file;
+  }
+
+  // A map keeps the order of insertion: the longest unused files come first.
+  #use(sessionId: string, file: SessionFile): void {
     this.#sessions.delete(sessionId);
     this.#sessions.set(sessionId, file);
-    if (known === undefined) this.#closeUnused();
-    return file;
   }
 
   #closeUnused(): void {

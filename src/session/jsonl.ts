@@ -1,15 +1,15 @@
 import { SessionSerializationError } from "./errors.ts";
 import type { JournalPosition } from "./journal.ts";
 import type { JournalFileReader } from "./journal_files.ts";
-import { sha256 } from "./sha256.ts";
 
 /**
  * The file of a session: the SHA-256 of its id, so that no id can name a path.
  *
  * @param sessionId Trimmed and well-formed.
  */
-export function journalFileName(sessionId: string): string {
-  const digest = sha256(new TextEncoder().encode(sessionId));
+export async function journalFileName(sessionId: string): Promise<string> {
+  const id = new TextEncoder().encode(sessionId);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", id));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"));
   return `${hex.join("")}.jsonl`;
 }

@@ -59,7 +59,7 @@ export function jsonlContract(runtime: Runtime, open: Open): void {
   }, async (root, storage) => {
     const ids = ["../../outside", "\u00e9", "e\u0301", "/etc/passwd"];
     for (const id of ids) await storage.save(new AgentSession(id, "A"));
-    const expected = ids.map(journalFileName);
+    const expected = await Promise.all(ids.map(journalFileName));
     assertEquals(
       fs.readdirSync(root).filter((name) => !name.endsWith(".lock")).sort(),
       [...expected].sort(),

@@ -78,10 +78,10 @@ export async function openStorage(
 }
 
 /** The files of a session, as paths. */
-export function pathsOf(
+export async function pathsOf(
   root: string,
   sessionId: string,
-): { readonly journal: string; readonly lock: string } {
-  const journal = `${root}/${journalFileName(sessionId)}`;
+): Promise<{ readonly journal: string; readonly lock: string }> {
+  const journal = `${root}/${await journalFileName(sessionId)}`;
   return { journal, lock: `${journal}.lock` };
 }

@@ -24,7 +24,7 @@ const [root, effects, place, number] = argv.slice(2) as [
   string,
 ];
 const { backend } = await openStorage(root);
-const { journal } = pathsOf(root, sessionId);
+const { journal } = await pathsOf(root, sessionId);
 
 const names = ["one", "two", "three"];
 const tools = names.map((name, index) =>

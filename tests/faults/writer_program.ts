@@ -87,7 +87,7 @@ async function fill(): Promise<void> {
 async function mend(count: number, name: LockName): Promise<void> {
   const storage = await openStorage(root);
   const locks = await locksNamed(name);
-  const paths = pathsOf(root, sessionId);
+  const paths = await pathsOf(root, sessionId);
   const lock = await locks.open(paths.lock);
   const start = '{"agent_id":"writer","branch_id":"main","created_at":"2026-';
   for (let done = 0; done < count; done++) {
@@ -103,7 +103,7 @@ async function mend(count: number, name: LockName): Promise<void> {
 
 async function tear(name: LockName): Promise<void> {
   const locks = await locksNamed(name);
-  const paths = pathsOf(root, sessionId);
+  const paths = await pathsOf(root, sessionId);
   const lock = await locks.open(paths.lock);
   if (!await lock.tryLock()) throw new Error("The lock is not free");
   appendFileSync(paths.journal, label);

@@ -105,7 +105,7 @@ test("Deno, Node, Bun and Python append to one session at the same time", {
       node2: startProgram(program, ...race("node2"), "perl"),
     };
     if (hasPython) {
-      const { journal } = pathsOf(root, sessionId);
+      const { journal } = await pathsOf(root, sessionId);
       racers.python = startCommand("python3", [
         "-c",
         pythonWriter,
@@ -198,7 +198,7 @@ test(
   },
   () =>
     withSession(async (root, storage) => {
-      const { journal } = pathsOf(root, sessionId);
+      const { journal } = await pathsOf(root, sessionId);
       const before = await readFile(journal, "utf8");
       const torn = startProgram(
         program,
@@ -238,7 +238,7 @@ test(
       const { code, committed, stored } = JSON.parse(line!);
       assertEquals([code, committed], ["session_storage", "no"]);
       assert(stored > 3, `${stored} records fitted`);
-      const { journal } = pathsOf(root, sessionId);
+      const { journal } = await pathsOf(root, sessionId);
       const text = await readFile(journal, "utf8");
       assertEquals(text.endsWith("\n"), true);
       await storage.append(messageAppended("room again"));

@@ -52,7 +52,7 @@ test(
   async () => {
     for (const expected of journalFixtures.filter(({ read }) => read.ok)) {
       const { journal_file: name, session_id: id, bytes, read } = expected;
-      assertEquals(journalFileName(id), name);
+      assertEquals(await journalFileName(id), name);
       const { directory, storage } = openFixture(expected);
       const session = await storage.load(id);
       assertEquals(

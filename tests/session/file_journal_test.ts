@@ -28,7 +28,7 @@ import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 import { FakeDirectory, FakeLocks } from "./fake_files.ts";
 
-const name = journalFileName("S");
+const name = await journalFileName("S");
 const lockPath = `/journals/${name}.lock`;
 
 function open(

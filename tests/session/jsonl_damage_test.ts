@@ -17,7 +17,7 @@ import { isLong } from "../support/runtime.ts";
 import { test } from "../support/suite.ts";
 import { FakeDirectory, FakeLocks } from "./fake_files.ts";
 
-const name = journalFileName("S");
+const name = await journalFileName("S");
 const recordCount = isLong ? 300 : 30;
 
 function open(directory: FakeDirectory): JournalTreeStorage {

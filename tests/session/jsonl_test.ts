@@ -20,15 +20,15 @@ const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 test("the file of a session is named by the digest of its id", {
   case: "SE-K-01",
-}, () => {
+}, async () => {
   assertEquals(
-    journalFileName("S"),
+    await journalFileName("S"),
     "8de0b3c47f112c59745f717a626932264c422a7563954872e237b223af4ad643.jsonl",
   );
-  const composed = journalFileName("\u00e9");
-  const decomposed = journalFileName("e\u0301");
+  const composed = await journalFileName("\u00e9");
+  const decomposed = await journalFileName("e\u0301");
   assertEquals(composed === decomposed, false);
-  const outside = journalFileName("../../outside");
+  const outside = await journalFileName("../../outside");
   assertEquals(/^[0-9a-f]{64}\.jsonl$/.test(outside), true);
 });
 

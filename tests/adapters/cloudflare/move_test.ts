@@ -96,7 +96,7 @@ async function goOnWithNode(
   await node.done;
   assertMatch((await node.line())!, /^v\d+\.\d+\.\d+ main: It says .*packed/);
   assertMatch((await node.line())!, /^v\d+\.\d+\.\d+ idea: It says .*packed/);
-  return await Deno.readFile(`${root}/${journalFileName(sessionId)}`);
+  return await Deno.readFile(`${root}/${await journalFileName(sessionId)}`);
 }
 
 async function exportOf(storage: JsonlSessionStorage): Promise<Uint8Array> {
