@@ -311,7 +311,7 @@ export class Agent implements AgentLike, AsyncDisposable {
    * waiting: what is starting by then goes on, and the next operation finds it.
    *
    * @throws What failed, after everything that was started has been shut down again.
-   * @throws {AgentCancelledError} `signal` aborted.
+   * @throws {AgentCancelledError} `signal` aborted, or the agent was shut down.
    */
   async startup(options: Pick<OperationOptions, "signal"> = {}): Promise<void> {
     await this.#chain.operate("startup", options, async ({ cancellation }) => {
@@ -322,9 +322,8 @@ export class Agent implements AgentLike, AsyncDisposable {
   }
 
   /**
-   * Discards waiting follow-ups at once, waits for what is active and stops the resources.
-   *
-   * The agent can be used again afterwards.
+   * Discards waiting follow-ups at once, waits for what is active and stops the resources;
+   * a start-up is ended. The agent can be used again afterwards.
    *
    * @throws {AgentShutdownError} Something failed to stop.
    */

@@ -1,7 +1,13 @@
-import { AgentConfigurationError, errorText } from "../base/errors.ts";
+import { AgentConfigurationError } from "../base/errors.ts";
 import { AgentShutdownError } from "../pipeline/errors.ts";
 import type { Middleware } from "../pipeline/middleware.ts";
 import { ToolShutdownError } from "../tools/errors.ts";
+import {
+  type Resource,
+  rollBack,
+  shutDownAll,
+  startUpEnded,
+} from "../tools/resources.ts";
 import type { AgentCore } from "./core.ts";
 
 /** What an agent's resources are doing. */
@@ -78,58 +84,44 @@ export class AgentResources {
     }
     await config.model.startup?.();
     try {
+      if (this.#status === "stopping") throw startUpEnded();
       await tools.startup();
-      try {
-        this.#requireFinishingTool();
-      } catch (error) {
-        await this.#rollBack(() => tools.shutdown());
-        throw error;
-      }
+      this.#requireFinishingTool();
     } catch (error) {
-      await this.#rollBack(() => config.model.shutdown?.());
+      await this.#rollBack(config.model, tools);
       throw error;
     }
-    this.#core.modelLayers = this.#active.filter((entry) =>
-      entry.aroundModel !== undefined
-    );
-    this.#core.agentLayers = this.#active.filter((entry) =>
-      entry.aroundRun !== undefined
-    );
+    const active = tools.activeLayers as readonly Middleware[];
+    this.#core.modelLayers = active.filter(({ aroundModel }) => aroundModel);
+    this.#core.agentLayers = active.filter(({ aroundRun }) => aroundRun);
   }
 
-  /** Stops everything in reverse order; nothing if it is not started. @throws {AgentShutdownError} */
+  /**
+   * Stops everything in reverse order, and ends a start-up that is under way; nothing if
+   * there is neither. @throws {AgentShutdownError}
+   */
   async shutdown(): Promise<void> {
     if (this.#pending === null) return await this.#stop();
-    // A start-up that ignored its abort may never end; it is undone if it does.
+    if (this.#status === "starting") this.#status = "stopping";
+    // A start-up that does not mind may never end; it is undone if it does.
     this.#keepPending(
-      this.#pending.then(() => this.#rollBack(() => this.#stop())),
+      this.#pending.then(() =>
+        this.#rollBack({ shutdown: () => this.#stop() })
+      ),
     );
+    await this.#rollBack(this.#core.tools);
   }
 
   async #stop(): Promise<void> {
     if (this.#status !== "ready") return;
     this.#status = "stopping";
-    const errors: unknown[] = [];
-    for (
-      const stop of [
-        () => this.#core.tools.shutdown(),
-        () => this.#core.config.model.shutdown?.(),
-      ]
-    ) {
-      try {
-        await stop();
-      } catch (error) {
-        errors.push(
-          ...error instanceof ToolShutdownError ? error.errors : [error],
-        );
-      }
-    }
+    const { config, tools } = this.#core;
+    const failures = await shutDownAll([config.model, tools]);
+    const errors = failures.flatMap((error) =>
+      error instanceof ToolShutdownError ? error.errors : [error]
+    );
     this.#status = "stopped";
     if (errors.length > 0) throw new AgentShutdownError(errors);
-  }
-
-  get #active(): readonly Middleware[] {
-    return this.#core.tools.activeLayers as readonly Middleware[];
   }
 
   // Tools of context providers come later, so only an agent without either can never finish.
@@ -141,21 +133,12 @@ export class AgentResources {
     ) return;
     throw new AgentConfigurationError(
       `Agent "${config.agentId}" must finish through a tool but has none; ` +
-        "give it a tool that completes the run or switch requireExplicitFinish off",
+        "give it one or switch requireExplicitFinish off",
     );
   }
 
-  async #rollBack(stop: () => void | Promise<void> | undefined): Promise<void> {
-    try {
-      await stop();
-    } catch (error) {
-      this.#core.config.logger.warn(
-        "A resource failed to shut down after a start-up that was given up",
-        {
-          agentId: this.#core.config.agentId,
-          error: errorText(error),
-        },
-      );
-    }
+  async #rollBack(...resources: readonly Resource[]): Promise<void> {
+    const { agentId, logger } = this.#core.config;
+    await rollBack(resources, logger, { agentId });
   }
 }

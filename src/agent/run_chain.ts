@@ -29,6 +29,7 @@ import { coreRequest, layeredRun } from "./layered_run.ts";
 import type { AgentResources } from "./lifecycle.ts";
 import { Operation, type OperationKind } from "./operation.ts";
 import { AgentOrchestrator } from "./run.ts";
+import { startUpEnded } from "../tools/resources.ts";
 import { startUp } from "./start_up.ts";
 import {
   refusedSteering,
@@ -65,6 +66,7 @@ export class RunChain {
   readonly #activity = new Activity();
   readonly #followUps: FollowUpQueue;
   #operation: Operation | null = null;
+  #startUp: Operation | null = null;
   #open = false;
   #shutdowns = 0;
 
@@ -144,10 +146,11 @@ export class RunChain {
     const operation = new Operation(kind, this.#core.config);
     return await this.#perform(operation, options.signal, async () => {
       if (isActive) this.#operation = operation;
+      else this.#startUp = operation;
       try {
         return await work(operation, this.#scope(options.scope));
       } finally {
-        this.#operation = null;
+        this.#operation = this.#startUp = null;
         this.#gate.leave();
       }
     });
@@ -163,7 +166,7 @@ export class RunChain {
     }
   }
 
-  /** Refuses new work, discards what waits to follow up, and stops when it is its turn. */
+  /** Refuses new work, discards what waits to follow up, and stops when it is its turn or in place of a start-up. */
   async shutDown(
     work: () => Promise<void>,
     abort: string | undefined,
@@ -172,6 +175,7 @@ export class RunChain {
     this.#followUps.discardAll("agent_shutdown");
     if (abort !== undefined) this.#operation?.abort(toCancelledError(abort));
     try {
+      if (this.#startUp?.abort(startUpEnded())) await work();
       await this.alone(work);
     } finally {
       this.#shutdowns -= 1;

@@ -20,6 +20,7 @@ import {
 import {
   announceTask,
   type Resource,
+  rollBack,
   shutDownAll,
   startAll,
 } from "../tools/resources.ts";
@@ -287,12 +288,8 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     try {
       await startAll(wanted, started);
     } catch (error) {
-      for (const failure of await shutDownAll(started)) {
-        this.#options.logger.warn(
-          "A middleware failed to shut down after a failed start-up",
-          { agentId: this.info.agentId, error: errorText(failure) },
-        );
-      }
+      const { agentId } = this.info;
+      await rollBack(started, this.#options.logger, { agentId });
       throw error;
     }
     return this.#active = wanted;

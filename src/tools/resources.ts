@@ -1,3 +1,7 @@
+import { AgentCancelledError } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
+import type { Logger } from "../base/ports.ts";
+
 /** A handler or a middleware, as far as its life goes. */
 export interface Resource {
   /** Makes it ready. */
@@ -11,7 +15,8 @@ export interface Resource {
 /**
  * Starts resources one after the other.
  *
- * @param started Receives each that was started, also when a later one throws.
+ * @param started Holds each that starts or was started, also when a later one throws.
+ * Whoever empties it meanwhile ends the start-up, and shuts down what was in it.
  * @throws What the first failing one throws.
  */
 export async function startAll(
@@ -19,9 +24,23 @@ export async function startAll(
   started: Resource[],
 ): Promise<void> {
   for (const resource of resources) {
-    await resource.startup?.();
     started.push(resource);
+    try {
+      await resource.startup?.();
+    } catch (error) {
+      started.pop();
+      throw error;
+    }
+    if (started.includes(resource)) continue;
+    // It is up only now, so its shutdown has come too early.
+    started.push(resource);
+    throw startUpEnded();
   }
+}
+
+/** Why a start-up fails that a shutdown ended. */
+export function startUpEnded(): AgentCancelledError {
+  return new AgentCancelledError("A shutdown ended the start-up");
 }
 
 /** Tells resources in order that a run begins. @throws What the first failing one throws. */
@@ -44,4 +63,18 @@ export async function shutDownAll(
     }
   }
   return errors;
+}
+
+/** Shuts down what a failed start-up had started. What goes wrong is logged, with `details`. */
+export async function rollBack(
+  resources: readonly Resource[],
+  logger: Logger,
+  details?: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (const error of await shutDownAll(resources)) {
+    logger.warn("A resource failed to shut down", {
+      ...details,
+      error: errorText(error),
+    });
+  }
 }

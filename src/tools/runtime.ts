@@ -17,6 +17,7 @@ import { RepetitionGuard } from "./repetition.ts";
 import {
   announceTask,
   type Resource,
+  rollBack,
   shutDownAll,
   startAll,
 } from "./resources.ts";
@@ -69,7 +70,7 @@ export interface ToolDispatchRequest {
 /**
  * Starts handlers and middleware, and executes the calls of an agent.
  *
- * Its methods must not overlap; the agent sees to that.
+ * Its methods must not overlap, but a shutdown may end a start-up; the agent sees to that.
  *
  * @example The tools that a model is shown
  * ```ts
@@ -92,7 +93,7 @@ export interface ToolDispatchRequest {
 export class ToolRuntime {
   readonly #options: ToolRuntimeOptions;
   readonly #guard: RepetitionGuard;
-  #resources: readonly Resource[] = [];
+  #resources: Resource[] = [];
   #attached: readonly Resource[] = [];
   #own: ToolTable | undefined;
   #current: ToolTable | undefined;
@@ -141,15 +142,14 @@ export class ToolRuntime {
   async startup(): Promise<void> {
     if (this.started) return;
     const { handlers, layers } = this.#options;
-    const resources: Resource[] = [];
+    const resources = this.#resources = [];
     try {
       await startAll(handlers, resources);
       const table = tableOf(handlers, layers.filter(isEnabled));
       await startAll(table.layers, resources);
-      this.#resources = resources;
       this.#own = this.#current = table;
     } catch (error) {
-      await this.#rollBack(resources);
+      await rollBack(resources.splice(0), this.#options.logger);
       throw error;
     }
     this.#announce();
@@ -157,13 +157,14 @@ export class ToolRuntime {
 
   /**
    * Shuts down the middleware, then the handlers, each in reverse order, and
-   * what is attached before them. Does nothing if it is not started.
+   * what is attached before them. Does nothing if it is not started; ends a start-up
+   * that is under way, which then rejects.
    *
    * @throws {ToolShutdownError} Parts failed; the others are shut down all the same.
    */
   async shutdown(): Promise<void> {
-    const resources = [...this.#resources, ...this.#attached];
-    this.#resources = this.#attached = [];
+    const resources = [...this.#resources.splice(0), ...this.#attached];
+    this.#attached = [];
     this.#own = this.#current = undefined;
     const errors = await shutDownAll(resources);
     if (errors.length > 0) throw new ToolShutdownError(errors);
@@ -278,7 +279,7 @@ export class ToolRuntime {
       this.#attached = [...this.#attached, ...resources];
       this.#current = table;
     } catch (error) {
-      await this.#rollBack(resources);
+      await rollBack(resources, this.#options.logger);
       this.#configureAgain(before);
       throw error;
     }
@@ -320,15 +321,6 @@ export class ToolRuntime {
           { middleware: layer.name, error: errorText(error) },
         );
       }
-    }
-  }
-
-  async #rollBack(resources: readonly Resource[]): Promise<void> {
-    for (const error of await shutDownAll(resources)) {
-      this.#options.logger.warn(
-        "A tool resource could not be shut down after a failed start-up",
-        { error: errorText(error) },
-      );
     }
   }
 

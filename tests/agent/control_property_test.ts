@@ -79,12 +79,13 @@ function pendingOf({ asked }: ControlWorld): string {
 /** Only what cannot be said with a result is a rejection. */
 function assertSettledRightly(world: ControlWorld): void {
   const mayFailToStart = world.plan.startupFailingAt !== null;
+  const isShutDown = world.asked.some(({ kind }) => kind === "shutdown");
   for (const { kind, label, settled, caller, duringShutdown } of world.asked) {
     if (settled === undefined || !("error" in settled)) continue;
     const { code, message } = settled.error;
     const allowed = {
       agent_cancelled: kind === "dispatch" || kind === "continue" ||
-        caller?.signal.aborted === true,
+        kind === "startup" && isShutDown || caller?.signal.aborted === true,
       agent_shutting_down: duringShutdown,
       continue_rejected: kind === "continue",
       follow_up_rejected: kind === "followUp",

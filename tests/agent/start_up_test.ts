@@ -6,6 +6,8 @@ import {
   assistantMessage,
   type ModelAdapter,
   type ModelStreamEvent,
+  proceed,
+  type ToolHandler,
 } from "../../mod.ts";
 import {
   ManualClock,
@@ -47,9 +49,14 @@ function slowStarter(options: Partial<AgentOptions> = {}) {
   return { agent, clock, entered: entered.promise, started, seen };
 }
 
+/** Lets everything happen that needs no timer. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
+
 /** Lets the timers of an abort happen. */
 async function passGrace(clock: ManualClock): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  await settle();
   clock.advance(graceMs);
 }
 
@@ -166,6 +173,105 @@ test("a history that comes after its start-up was aborted is not taken", async (
   await agent.waitForIdle();
   assertEquals(agent.messages, before);
   assertEquals(agent.lifecycle, "ready");
+});
+
+/** A handler that starts until it is shut down, or for as long as it likes. */
+function slowHandler(seen: string[], minds: boolean): ToolHandler {
+  const started = deferred<void>();
+  return {
+    toolDefinitions: [],
+    toolNames: [],
+    startup() {
+      seen.push("slow up");
+      return started.promise;
+    },
+    shutdown() {
+      seen.push("slow down");
+      if (minds) started.reject(new Error("closed"));
+    },
+    execute: () => proceed(null),
+  };
+}
+
+/** A handler that notes what is done to it, for before and behind a slow one. */
+function notingHandler(name: string, seen: string[]): ToolHandler {
+  return {
+    toolDefinitions: [],
+    toolNames: [],
+    startup: () => void seen.push(`${name} up`),
+    shutdown: () => void seen.push(`${name} down`),
+    execute: () => proceed(null),
+  };
+}
+
+/** An agent whose second of three handlers is slow, and what happens to them. */
+function slowTools(minds: boolean) {
+  const seen: string[] = [];
+  const { agent, clock, started } = slowStarter({
+    tools: [
+      notingHandler("first", seen),
+      slowHandler(seen, minds),
+      notingHandler("third", seen),
+    ],
+  });
+  started.resolve();
+  return { agent, clock, seen };
+}
+
+const ended = ["first up", "slow up", "slow down", "first down"];
+
+test("a shutdown ends the start-up that an aborted run left", async () => {
+  const { agent, clock, seen } = slowTools(true);
+  const run = agent.run("hi");
+  await settle();
+  agent.abort();
+  await passGrace(clock);
+  await run;
+  assertEquals(seen, ["first up", "slow up"]);
+  await agent.shutdown();
+  assertEquals(seen, ended);
+  await agent.shutdown();
+  assertEquals([seen, agent.lifecycle], [ended, "new"]);
+});
+
+test("a shutdown ends a start-up that somebody waits for", async () => {
+  const { agent, seen } = slowTools(true);
+  const starting = assertRejects(
+    () => agent.startup(),
+    AgentCancelledError,
+    "A shutdown ended the start-up",
+  );
+  await settle();
+  await agent.shutdown();
+  await starting;
+  assertEquals(seen, ended);
+});
+
+test("a shutdown waits no longer than the grace for a handler that goes on starting", async () => {
+  const { agent, clock, seen } = slowTools(false);
+  const starting = assertRejects(() => agent.startup(), AgentCancelledError);
+  await settle();
+  const stopping = agent.shutdown();
+  await passGrace(clock);
+  await starting;
+  await stopping;
+  assertEquals(seen, ended);
+});
+
+test("a model that starts too late for a shutdown gets no tools", async () => {
+  const tools: string[] = [];
+  const { agent, clock, entered, started, seen } = slowStarter({
+    tools: [notingHandler("tool", tools)],
+  });
+  const starting = assertRejects(() => agent.startup(), AgentCancelledError);
+  await entered;
+  const stopping = agent.shutdown();
+  await passGrace(clock);
+  await starting;
+  await stopping;
+  started.resolve();
+  await settle();
+  assertEquals([seen, tools], [["startup", "shutdown"], []]);
 });
 
 test("a usage that cannot be is the model's failure, not the run's", async () => {
