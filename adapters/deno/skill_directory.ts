@@ -13,9 +13,9 @@ import type { SkillManifest } from "../../src/skills/source.ts";
 /**
  * The skills in a folder: its direct subdirectories that hold a `SKILL.md`.
  *
- * Hidden directories and `node_modules` are skipped. Nothing is read whose real path
- * is outside of the directory of its skill, that has more than 256 KiB, or is no
- * UTF-8. Needs the permission to read the folder and, as the skills are YAML,
+ * Hidden names and `node_modules` are skipped, also inside of skills. Nothing is read
+ * whose real path is outside of the directory of its skill, that has more than 256
+ * KiB, or is no UTF-8. Needs the permission to read the folder and, as the skills are YAML,
  * `--allow-env=LOG_TOKENS,LOG_STREAM`.
  *
  * @param root The folder, as a path or a `file:` URL.
@@ -80,8 +80,10 @@ const denoFiles: SkillFiles = {
   read: (path) => Deno.readFile(path),
 };
 
-/** Nothing is there, or something on the way there is no directory. */
+/** Nothing can be there: what leads there ends, turns in a circle, or has too long a name. */
 function isMissing(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound ||
-    error instanceof Deno.errors.NotADirectory;
+    error instanceof Deno.errors.NotADirectory ||
+    error instanceof Deno.errors.FilesystemLoop ||
+    (error as { code?: unknown }).code === "ENAMETOOLONG";
 }

@@ -14,9 +14,9 @@ import type { SkillManifest } from "../../src/skills/source.ts";
 /**
  * The skills in a folder: its direct subdirectories that hold a `SKILL.md`.
  *
- * Hidden directories and `node_modules` are skipped. Nothing is read whose real path
- * is outside of the directory of its skill, that has more than 256 KiB, or is no
- * UTF-8.
+ * Hidden names and `node_modules` are skipped, also inside of skills. Nothing is read
+ * whose real path is outside of the directory of its skill, that has more than 256
+ * KiB, or is no UTF-8.
  *
  * @param root The folder, as a path or a `file:` URL.
  *
@@ -81,8 +81,8 @@ const nodeFiles: SkillFiles = {
   read: (path) => readFile(path),
 };
 
-/** Nothing is there, or something on the way there is no directory. */
+/** Nothing can be there: what leads there ends, turns in a circle, or has too long a name. */
 function isMissing(error: unknown): boolean {
   const { code } = error as { code?: unknown };
-  return code === "ENOENT" || code === "ENOTDIR";
+  return ["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(String(code));
 }

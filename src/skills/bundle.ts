@@ -1,5 +1,5 @@
 import { SkillError } from "./errors.ts";
-import { readFile } from "./file.ts";
+import { readFile, readSkillFile } from "./file.ts";
 import type { SkillFolder } from "./folder.ts";
 import { SKILL_FILE, type SkillManifest } from "./source.ts";
 
@@ -23,13 +23,14 @@ export async function bundleSkillFolder(
 ): Promise<SkillManifest> {
   const skills = [];
   for (const { dir } of await folder.list()) {
-    const texts: [string, string][] = [];
+    const texts = new Map([[SKILL_FILE, await readSkillFile(folder, dir)]]);
     for (const path of await folder.files(dir)) {
+      if (path === SKILL_FILE) continue;
       try {
         const text = await readFile(folder, { dir, path });
-        if (text !== undefined) texts.push([path, text]);
+        if (text !== undefined) texts.set(path, text);
       } catch (error) {
-        if (!(error instanceof SkillError) || path === SKILL_FILE) throw error;
+        if (!(error instanceof SkillError)) throw error;
         options.onLeftOut?.(error);
       }
     }

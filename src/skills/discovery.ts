@@ -1,6 +1,6 @@
 import { SkillError } from "./errors.ts";
 import { parseSkillMarkdown } from "./front_matter.ts";
-import { locateFile, readFile } from "./file.ts";
+import { locateFile, readFile, readSkillFile } from "./file.ts";
 import { readSkillFields, type Skill } from "./skill.ts";
 import {
   SHOWN_RESOURCES,
@@ -105,10 +105,7 @@ async function tryToRead(source: SkillSource, ref: SkillRef): Promise<Reading> {
 
 async function readSkill(source: SkillSource, ref: SkillRef, location: string) {
   const { dir } = ref;
-  const text = await readFile(source, { dir, path: SKILL_FILE });
-  if (text === undefined) {
-    throw new SkillError(`The file is gone: ${location}`, { location });
-  }
+  const text = await readSkillFile(source, dir);
   const { frontMatter } = parseSkillMarkdown(text, location);
   const { fields, warnings } = readSkillFields(frontMatter, dir, location);
   const skill = Object.freeze({

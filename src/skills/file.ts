@@ -1,6 +1,7 @@
 import { SkillError } from "./errors.ts";
 import {
   MAX_SKILL_FILE_BYTES,
+  SKILL_FILE,
   type SkillSource,
   type SkillSourceOptions,
 } from "./source.ts";
@@ -35,6 +36,24 @@ export async function readFile(
     throw tooLarge(locateFile(source, { dir, path }));
   }
   return text;
+}
+
+/**
+ * Reads the `SKILL.md` of a directory that was listed.
+ *
+ * @throws {SkillError} If it is not there after all, or too large.
+ */
+export async function readSkillFile(
+  source: SkillSource,
+  dir: string,
+): Promise<string> {
+  const text = await readFile(source, { dir, path: SKILL_FILE });
+  if (text !== undefined) return text;
+  const location = locateFile(source, { dir, path: SKILL_FILE });
+  throw new SkillError(
+    `The file is gone, or a link to it leads nowhere: ${location}`,
+    { location },
+  );
 }
 
 /** The answer to a file that has more bytes than a file of a skill may have. */

@@ -1,3 +1,4 @@
+import { errorText } from "../base/errors.ts";
 import { requireText } from "../base/require.ts";
 import { SkillError } from "./errors.ts";
 import { tooLarge } from "./file.ts";
@@ -11,7 +12,7 @@ import {
 
 /** What a folder of skills needs from a platform. */
 export interface SkillFiles {
-  /** The absolute path behind all links; undefined if nothing is there. */
+  /** The absolute path behind all links; undefined if nothing is there or a link leads nowhere. */
   realPath(path: string | URL): Promise<string | undefined>;
   /** What a real path leads to. */
   status(path: string): Promise<SkillFileStatus>;
@@ -44,9 +45,10 @@ export interface SkillFolder extends SkillSource {
 /**
  * The skills in a folder: its direct subdirectories that hold a `SKILL.md`.
  *
- * Hidden directories and `node_modules` are skipped. Links are followed, but nothing
- * is read whose real path is outside of the directory of its skill, that has more than
- * 256 KiB, or is no UTF-8.
+ * Hidden names and `node_modules` are skipped, also inside of skills. Links are
+ * followed, but nothing is read whose real path is outside of the directory of its
+ * skill, that has more than 256 KiB, or is no UTF-8. A directory that cannot be looked
+ * into is a broken skill and stops no other.
  *
  * @param files The platform.
  * @param root The folder.
@@ -57,27 +59,28 @@ export function skillFolder(
   options: SkillFolderOptions = {},
 ): SkillFolder {
   const id = requireText("id", options.id ?? String(root));
-  /** Real paths of the directories that were listed. */
+  /** Where the directories are that were listed. Lists only add: others may still read. */
   const directories = new Map<string, string>();
 
   return {
     id,
     async list() {
       const folder = await requireFolder(files, root);
-      directories.clear();
       const refs = [];
       for (const dir of (await files.names(folder)).toSorted()) {
-        const directory = await skillDirectory(files, folder, dir);
-        if (directory === undefined) continue;
-        directories.set(dir, directory);
-        refs.push({ dir, files: await presentFiles(files, directory) });
+        if (isHidden(dir)) continue;
+        const found = await findSkill(files, `${folder}/${dir}`);
+        if (found === undefined) continue;
+        directories.set(dir, found.directory);
+        refs.push({ dir, files: found.files });
       }
       return refs;
     },
     async read(dir, path) {
+      const hidden = requireSkillPath(path).split("/").some(isHidden);
       const directory = directories.get(dir);
-      if (directory === undefined) return undefined;
-      return await readText(files, directory, requireSkillPath(path));
+      if (hidden || directory === undefined) return undefined;
+      return await readText(files, directory, path);
     },
     locate(dir, path) {
       return `${directories.get(dir) ?? `${root}/${dir}`}/${path}`;
@@ -97,17 +100,33 @@ async function requireFolder(files: SkillFiles, root: string | URL) {
   throw new SkillError(`skills root not found: ${root}`);
 }
 
-/** The real path of a directory that holds a skill; undefined if it does not. */
-async function skillDirectory(files: SkillFiles, folder: string, dir: string) {
-  if (isHidden(dir)) return undefined;
-  const directory = await files.realPath(`${folder}/${dir}`);
-  if (directory === undefined) return undefined;
-  if (!await isA("directory", files, directory)) return undefined;
+/**
+ * What a directory holds of a skill; undefined if nothing. One that cannot be looked
+ * into is taken for a skill, so that reading its `SKILL.md` tells what is wrong.
+ */
+async function findSkill(files: SkillFiles, path: string) {
+  const unknown = { directory: path, files: [SKILL_FILE] };
+  try {
+    const directory = await files.realPath(path);
+    if (directory === undefined) return unknown;
+    return await holdsSkill(files, directory)
+      ? { directory, files: await presentFiles(files, directory) }
+      : undefined;
+  } catch {
+    return unknown;
+  }
+}
+
+async function holdsSkill(
+  files: SkillFiles,
+  directory: string,
+): Promise<boolean> {
+  if (!await isA("directory", files, directory)) return false;
   // Some file systems would find skill.md by that name as well.
   const names = await files.names(directory);
-  if (!names.includes(SKILL_FILE)) return undefined;
-  const isFile = await isA("file", files, `${directory}/${SKILL_FILE}`);
-  return isFile ? directory : undefined;
+  if (!names.includes(SKILL_FILE)) return false;
+  const real = await files.realPath(`${directory}/${SKILL_FILE}`);
+  return real === undefined || await isA("file", files, real);
 }
 
 async function presentFiles(files: SkillFiles, directory: string) {
@@ -123,13 +142,24 @@ async function presentFiles(files: SkillFiles, directory: string) {
 
 async function readText(files: SkillFiles, directory: string, path: string) {
   const location = `${directory}/${path}`;
-  const real = await files.realPath(location);
-  if (real === undefined) return undefined;
-  if (!isInside(real, directory)) throw outsideSkill();
-  const { kind, sizeBytes } = await files.status(real);
-  if (kind !== "file") return undefined;
-  if (sizeBytes > MAX_SKILL_FILE_BYTES) throw tooLarge(location);
-  const bytes = await files.read(real);
+  try {
+    const real = await files.realPath(location);
+    if (real === undefined) return undefined;
+    if (!isInside(real, directory)) throw outsideSkill();
+    const { kind, sizeBytes } = await files.status(real);
+    if (kind !== "file") return undefined;
+    if (sizeBytes > MAX_SKILL_FILE_BYTES) throw tooLarge(location);
+    return decode(await files.read(real), location);
+  } catch (cause) {
+    if (cause instanceof SkillError) throw cause;
+    throw new SkillError(
+      `A file of a skill cannot be read: ${location}: ${errorText(cause)}`,
+      { location, cause },
+    );
+  }
+}
+
+function decode(bytes: Uint8Array, location: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {

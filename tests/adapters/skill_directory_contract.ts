@@ -164,6 +164,89 @@ export function skillDirectoryContract(
     });
   });
 
+  test("a link that leads nowhere breaks its own skill and no other", {
+    runtimes,
+  }, async () => {
+    await inFolder({
+      "good/SKILL.md": "G",
+      "circle/other.md": "",
+      "dangling/other.md": "",
+    }, async (root) => {
+      await symlink("nothing", join(root, "absent"));
+      await symlink("loop", join(root, "loop"));
+      await symlink("SKILL.md", join(root, "circle/SKILL.md"));
+      await symlink("nothing", join(root, "dangling/SKILL.md"));
+      await symlink("template.md", join(root, "good/template.md"));
+      await symlink("nothing", join(root, "good/absent.md"));
+      const source = fsSkillSource(root);
+      const manager = new SkillManager({ source, onDiagnostic: () => {} });
+      await manager.discover();
+
+      assertEquals(manager.skills.map(({ name }) => name), ["good"]);
+      assertEquals(
+        manager.diagnostics.map(({ kind, location }) => [kind, location]),
+        ["absent", "circle", "dangling", "loop"].map((dir) => [
+          "left_out",
+          `${root}/${dir}/SKILL.md`,
+        ]),
+      );
+      await manager.prepare("good");
+      assertEquals(
+        manager.message("good")?.content,
+        'Active skill: "good"\n\n[SKILL.md]\nG',
+      );
+      assertEquals(await manager.read("good", "absent.md"), undefined);
+
+      await assertRejects(
+        () => bundleSkills(root),
+        SkillError,
+        `leads nowhere: ${root}/absent/SKILL.md`,
+      );
+      for (const dir of ["absent", "circle", "dangling", "loop"]) {
+        await rm(join(root, dir), { recursive: true });
+      }
+      assertEquals((await bundleSkills(root)).skills, [
+        { dir: "good", files: { "SKILL.md": "G" } },
+      ]);
+    });
+  });
+
+  test("names that are too long or hidden name no file", {
+    runtimes,
+  }, async () => {
+    await inFolder({
+      "a/SKILL.md": "A",
+      "a/.env": "SECRET=1",
+      "a/.git/config": "SECRET=2",
+      "a/node_modules/m/index.js": "",
+      "a/..data/x.md": "X",
+    }, async (root) => {
+      await symlink("..data/x.md", join(root, "a/x.md"));
+      const manager = new SkillManager({ source: fsSkillSource(root) });
+      await manager.discover();
+      const tool = createSkillReadTool(manager);
+      const read = async (path: string) =>
+        (await tool.invoke({ skill: "a", path })).data;
+
+      for (
+        const path of [
+          "x".repeat(300),
+          "x/".repeat(3000) + "y",
+          ".env",
+          ".git/config",
+          "node_modules/m/index.js",
+        ]
+      ) {
+        assertEquals(await read(path), {
+          status: "error",
+          error: "the skill has no such file",
+        }, path.slice(0, 30));
+      }
+      // Mounted configuration consists of links to hidden files.
+      assertEquals(await read("x.md"), { status: "success", content: "X" });
+    });
+  });
+
   test("files that are too large or no text are refused", {
     runtimes,
   }, async () => {

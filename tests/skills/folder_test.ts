@@ -1,7 +1,9 @@
 import { bundleSkillFolder } from "../../src/skills/bundle.ts";
 import { SkillError } from "../../src/skills/errors.ts";
 import { type SkillFiles, skillFolder } from "../../src/skills/folder.ts";
+import { SkillManager } from "../../src/skills/manager.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 
 /** A disk that writes real paths with backslashes. */
@@ -72,4 +74,47 @@ test("a directory whose name merely begins alike is outside", async () => {
     SkillError,
     "path is not inside the skill",
   );
+});
+
+test("what cannot be looked into breaks its own skill and no other", async () => {
+  const denied = (path: string) =>
+    Promise.reject(new Error(`Permission denied: ${path}`));
+  const folder = skillFolder({
+    ...disk,
+    names: (path) => path.endsWith("ab") ? denied(path) : disk.names(path),
+    read: (path) => path.endsWith("ample.md") ? denied(path) : disk.read(path),
+  }, "C:/skills");
+  const manager = new SkillManager({ source: folder, onDiagnostic: () => {} });
+  await manager.discover();
+  assertEquals(manager.skills.map(({ name }) => name), ["a"]);
+  assertEquals(manager.diagnostics.map(({ location }) => location), [
+    "C:\\skills/ab/SKILL.md",
+  ]);
+  await assertRejects(
+    () => folder.read("a", "examples/sample.md"),
+    SkillError,
+    "examples/sample.md: Permission denied",
+  );
+});
+
+test("a folder that is listed again goes on being read", async () => {
+  let names = disk.names;
+  const folder = skillFolder(
+    { ...disk, names: (path) => names(path) },
+    "C:/skills",
+  );
+  await folder.list();
+
+  const entered = deferred();
+  const opened = deferred();
+  names = async (path) => {
+    entered.resolve();
+    await opened.promise;
+    return await disk.names(path);
+  };
+  const listing = folder.list();
+  await entered.promise;
+  assertEquals(await folder.read("a", "SKILL.md"), "A");
+  opened.resolve();
+  await listing;
 });
