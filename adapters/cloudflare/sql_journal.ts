@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../../src/base/abort.ts";
+import { requireType } from "../../src/base/require.ts";
 import { JournalReplacedError } from "../../src/session/errors.ts";
 import {
   isSamePosition,
@@ -48,8 +49,18 @@ export class DurableObjectJournal implements JournalBackend {
   });
   readonly #storage: ObjectSqlStorage;
 
-  /** Makes the tables if they do not exist. @param storage `ctx.storage` of the object. */
+  /**
+   * Makes the tables if they do not exist.
+   *
+   * @param storage `ctx.storage` of the object.
+   * @throws {TypeError} Anything else.
+   */
   constructor(storage: ObjectSqlStorage) {
+    requireType(
+      typeof storage?.transactionSync === "function",
+      "storage",
+      "ctx.storage of a Durable Object",
+    );
     this.#storage = storage;
     storage.sql.exec(schema);
   }

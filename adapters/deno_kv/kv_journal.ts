@@ -1,5 +1,6 @@
 import { throwIfAborted } from "../../src/base/abort.ts";
 import { type Clock, systemClock } from "../../src/base/ports.ts";
+import { requireList, requireType } from "../../src/base/require.ts";
 import {
   JournalReplacedError,
   SessionSerializationError,
@@ -35,6 +36,7 @@ type StoredLine =
     readonly partCount: number;
   });
 
+const kvFunctions = ["get", "list", "atomic"] as const;
 // A value may have 65 536 bytes, its form and the record id included.
 const maxInlineBytes = 60_000;
 const maxPageLength = 1 << 20;
@@ -66,10 +68,19 @@ export class DenoKvJournal implements JournalBackend {
   readonly #prefix: readonly KvKeyPart[];
   readonly #clock: Clock;
 
-  /** Makes journals in a database, which stays the caller's. */
+  /**
+   * Makes journals in a database, which stays the caller's.
+   *
+   * @throws {TypeError} No open database, or a prefix that is no list.
+   */
   constructor(kv: KvStore, options: DenoKvJournalOptions = {}) {
+    requireType(
+      kvFunctions.every((name) => typeof kv?.[name] === "function"),
+      "kv",
+      "an open database: await what openKv() gives",
+    );
     this.#kv = kv;
-    this.#prefix = [...options.prefix ?? ["ejagent"]];
+    this.#prefix = [...requireList("prefix", options.prefix ?? ["ejagent"])];
     this.#clock = options.clock ?? systemClock;
   }
 

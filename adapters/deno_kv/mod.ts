@@ -5,6 +5,11 @@
  * for many. The database is opened by you, so nothing here names the platform;
  * `Deno.openKv` needs `--unstable-kv`.
  *
+ * The storage neither lists nor deletes sessions. Keep a list of your own, beside
+ * what else your program knows of them. What a session takes is below
+ * `["ejagent", sessionId]`, or behind the `prefix` that you chose: deleting every
+ * key that `kv.list` finds there deletes a session that no agent uses.
+ *
  * @example Sessions in a file
  * ```ts ignore
  * import { DenoKvSessionStorage } from "@ejagent/core/deno-kv";

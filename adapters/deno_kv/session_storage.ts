@@ -20,7 +20,11 @@ export interface DenoKvSessionStorageOptions
  * ```
  */
 export class DenoKvSessionStorage extends JournalTreeStorage {
-  /** Makes a storage over a database, which stays the caller's. */
+  /**
+   * Makes a storage over a database, which stays the caller's.
+   *
+   * @throws {TypeError} No open database, or a wrong option.
+   */
   constructor(kv: KvStore, options: DenoKvSessionStorageOptions = {}) {
     super(new DenoKvJournal(kv, options), options);
   }

@@ -5,12 +5,18 @@
  * Choose it where several hosts serve the same sessions. No driver is imported;
  * the client is yours.
  *
+ * The storage neither lists nor deletes sessions; the table does. Sessions are
+ * `select distinct session_key from ejagent_journal`, and
+ * `delete from ejagent_journal where session_key = $1` deletes one that no agent
+ * uses. A key is the id with `%25` for a percent sign.
+ *
  * @example Sessions that several hosts share
  * ```ts ignore
  * import { createPostgresTable, PostgresSessionStorage } from "@ejagent/core/postgres";
  * import pg from "pg";
  *
  * const pool = new pg.Pool();
+ * pool.on("error", console.error); // a lost idle connection would end the process
  * await createPostgresTable(pool);
  * const storage = new PostgresSessionStorage(pool);
  * ```
@@ -19,7 +25,7 @@
  */
 
 export { createPostgresTable, postgresSchema } from "./schema.ts";
-export type { SqlClient } from "./sql_client.ts";
+export type { SqlClient, SqlResult } from "./sql_client.ts";
 export { PostgresJournal, type PostgresJournalOptions } from "./sql_journal.ts";
 export {
   PostgresSessionStorage,

@@ -1,4 +1,4 @@
-import type { SqlClient } from "./sql_client.ts";
+import { requireClient, rowsOf, type SqlClient } from "./sql_client.ts";
 
 const defaultTable = "ejagent_journal";
 
@@ -32,13 +32,20 @@ export function postgresSchema(table?: string): readonly string[] {
 /**
  * Makes the table of the journals, if it does not exist.
  *
+ * @throws {TypeError} The client has no function `query`.
  * @throws {RangeError} The table is not named by plain identifiers.
+ * @throws {SessionStorageError} There is another table of this name, or the
+ * server refuses to make one.
  */
 export async function createPostgresTable(
   client: SqlClient,
   table?: string,
 ): Promise<void> {
-  for (const statement of postgresSchema(table)) await client.query(statement);
+  requireClient(client);
+  const name = quotedTable(table);
+  for (const text of postgresSchema(table)) {
+    await rowsOf(client, { text, table: name });
+  }
 }
 
 /** A table name for a statement. @throws {RangeError} It is not made of plain identifiers. */

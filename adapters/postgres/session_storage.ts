@@ -17,13 +17,19 @@ export interface PostgresSessionStorageOptions
  * import pg from "pg";
  *
  * const pool = new pg.Pool();
+ * pool.on("error", console.error); // a lost idle connection would end the process
  * await createPostgresTable(pool);
  * const storage = new PostgresSessionStorage(pool);
  * const history = new SessionHistoryProvider({ storage, sessionId: "chat-1" });
  * ```
  */
 export class PostgresSessionStorage extends JournalTreeStorage {
-  /** Makes a storage over a client, which stays the caller's. */
+  /**
+   * Makes a storage over a client, which stays the caller's.
+   *
+   * @throws {TypeError} The client has no function `query`, or an option is wrong.
+   * @throws {RangeError} The table is not named by plain identifiers.
+   */
   constructor(client: SqlClient, options: PostgresSessionStorageOptions = {}) {
     super(new PostgresJournal(client, options), options);
   }

@@ -10,7 +10,7 @@ import type {
   JournalPosition,
 } from "../../src/session/journal.ts";
 import { quotedTable, sessionKey } from "./schema.ts";
-import type { SqlClient } from "./sql_client.ts";
+import { requireClient, rowsOf, type SqlClient } from "./sql_client.ts";
 
 /** How a {@linkcode PostgresJournal} works. */
 export interface PostgresJournalOptions {
@@ -61,16 +61,19 @@ export class PostgresJournal implements JournalBackend {
     maxRecordBytes: null,
   });
   readonly #client: SqlClient;
+  readonly #table: string;
   readonly #sql: ReturnType<typeof statements>;
 
   /**
    * Makes journals over a client, which stays the caller's.
    *
+   * @throws {TypeError} The client has no function `query`.
    * @throws {RangeError} The table is not named by plain identifiers.
    */
   constructor(client: SqlClient, options: PostgresJournalOptions = {}) {
-    this.#client = client;
-    this.#sql = statements(quotedTable(options.table));
+    this.#client = requireClient(client);
+    this.#table = quotedTable(options.table);
+    this.#sql = statements(this.#table);
   }
 
   /** Reads the lines behind a known one, page by page. */
@@ -138,8 +141,8 @@ export class PostgresJournal implements JournalBackend {
     { signal }: JournalCallOptions,
   ): Promise<readonly Row[]> {
     throwIfAborted(signal);
-    const { rows } = await this.#client.query(text, values);
-    return rows as readonly Row[];
+    const table = this.#table;
+    return await rowsOf(this.#client, { text, values, table }) as Row[];
   }
 }
 

@@ -1,4 +1,5 @@
-import { EJAgentError } from "../base/errors.ts";
+import { AgentCancelledError } from "../base/abort.ts";
+import { EJAgentError, errorText } from "../base/errors.ts";
 
 /** Base of the errors about sessions and their journals. */
 export abstract class SessionError extends EJAgentError {}
@@ -216,6 +217,38 @@ export class JournalReplacedError extends SessionStorageError {
       },
     );
   }
+}
+
+/**
+ * What a read of a journal throws, whatever its medium threw.
+ *
+ * A failure that the backend knows nothing about may be gone the next time.
+ */
+export function readFailure(
+  sessionId: string,
+  error: unknown,
+): SessionError | AgentCancelledError {
+  if (error instanceof SessionSerializationError) return error.of(sessionId);
+  if (error instanceof SessionError || error instanceof AgentCancelledError) {
+    return error;
+  }
+  return new SessionStorageError(
+    `The journal of session "${sessionId}" cannot be read: ${causeText(error)}`,
+    { retryable: true, cause: error },
+  );
+}
+
+const maxCauseLength = 200;
+
+/** What a medium said, short enough to end a message. */
+export function causeText(cause: unknown): string {
+  // Where a host has several addresses, the error for all of them has no text.
+  const isList = cause instanceof AggregateError && cause.message === "";
+  const text = errorText(isList ? cause.errors[0] : cause)
+    .replace(/\s+/g, " ").replace(/\.? *$/, "");
+  return text.length > maxCauseLength
+    ? `${text.slice(0, maxCauseLength)}…`
+    : text;
 }
 
 /** The storage cannot do what was asked, whatever the arguments. */

@@ -2,9 +2,8 @@ import { AgentCancelledError } from "../base/abort.ts";
 import type { Logger } from "../base/ports.ts";
 import {
   JournalReplacedError,
-  SessionError,
+  readFailure,
   SessionSerializationError,
-  SessionStorageError,
 } from "./errors.ts";
 import type { JournalBackend } from "./journal.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
@@ -154,19 +153,11 @@ export class KeptTree {
     }
   }
 
-  async #explained(error: unknown): Promise<SessionError> {
-    if (error instanceof SessionSerializationError) {
-      const { line } = error;
-      const found = line === null
-        ? error
-        : error.at(line, await this.#offsetOf(line));
-      return found.of(this.#sessionId);
-    }
-    if (error instanceof SessionError) return error;
-    return new SessionStorageError(
-      `The journal of session "${this.#sessionId}" cannot be read; see the cause`,
-      { retryable: true, cause: error },
-    );
+  async #explained(error: unknown): Promise<Error> {
+    const failure = readFailure(this.#sessionId, error);
+    const isDamage = failure instanceof SessionSerializationError;
+    if (!isDamage || failure.line === null) return failure;
+    return failure.at(failure.line, await this.#offsetOf(failure.line));
   }
 
   /** The byte at which a line begins. Only damage is worth reading everything for it. */

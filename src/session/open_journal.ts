@@ -8,6 +8,7 @@ import { deepFreeze } from "../base/freeze.ts";
 import { Gate } from "../base/gate.ts";
 import type { Clock, Logger } from "../base/ports.ts";
 import {
+  causeText,
   SessionError,
   SessionSerializationError,
   SessionStorageError,
@@ -153,11 +154,14 @@ export class OpenJournal {
         await this.#pause(attempt, next.recordId, begun ? undefined : signal);
       }
     }
+    const [cause] = lostAnswers;
     throw new SessionStorageError(
       lostAnswers.length === 0
         ? `Too many writers use session "${this.#sessionId}" at once; try again later`
-        : `The record of session "${this.#sessionId}" was not stored; see the cause`,
-      { retryable: true, cause: lostAnswers[0] },
+        : `The record of session "${this.#sessionId}" was not stored: ${
+          causeText(cause)
+        }`,
+      { retryable: true, cause },
     );
   }
 
@@ -174,10 +178,11 @@ export class OpenJournal {
       return await this.#kept.current(whole);
     } catch (error) {
       if (error instanceof SessionSerializationError) throw error;
+      const [cause] = lostAnswers;
       throw new SessionStorageError(
-        `Whether the record of session "${this.#sessionId}" was stored is unknown; ` +
-          "append it again with the same recordId",
-        { committed: "unknown", retryable: true, cause: lostAnswers[0] },
+        `Whether the record of session "${this.#sessionId}" was stored is unknown ` +
+          `(${causeText(cause)}); append it again with the same recordId`,
+        { committed: "unknown", retryable: true, cause },
       );
     }
   }

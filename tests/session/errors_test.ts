@@ -6,9 +6,12 @@ import {
 import {
   SessionArgumentError,
   SessionSerializationError,
+  SessionStorageError,
 } from "../../src/session/errors.ts";
+import type { JournalBackend } from "../../src/session/journal.ts";
+import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import { RecordingLogger, ScriptedModel } from "../../src/testing/mod.ts";
-import { s, started } from "../../src/testing/session_drafts.ts";
+import { answered, s, started } from "../../src/testing/session_drafts.ts";
 import { openFixture } from "../interop/python_journals.ts";
 import {
   assertEquals,
@@ -16,6 +19,7 @@ import {
   assertStringIncludes,
 } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
+import { CountingJournal } from "./counting_journal.ts";
 
 test("what a session does not have is named with the session", async () => {
   const { expected, storage } = openFixture("multi-turn-tools");
@@ -89,3 +93,59 @@ test("damage is found in the journal of a session, or in no journal", async () =
   );
   assertEquals(lone.of("s").at(3, 40).message, lone.at(3, 40).of("s").message);
 });
+
+test("a medium that fails is quoted, and briefly", async () => {
+  const nobody = new AggregateError([new Error("connect ECONNREFUSED ::1")]);
+  const cases: [thrown: unknown, text: string][] = [
+    [new Error("BadResource: closed."), "BadResource: closed"],
+    [new Error("two\n  lines"), "two lines"],
+    [nobody, "connect ECONNREFUSED ::1"],
+    [new Error("x".repeat(500)), `${"x".repeat(200)}…`],
+  ];
+  for (const [thrown, text] of cases) {
+    const journal = new CountingJournal();
+    const storage = new JournalTreeStorage(journal);
+    await storage.append(started("r1"));
+    journal.append = () => Promise.reject(thrown);
+    const unstored = await assertRejects(
+      () => storage.append(answered("r1", 2, "a")),
+      SessionStorageError,
+    );
+    assertEquals(
+      unstored.message,
+      `The record of session "${s}" was not stored: ${text}`,
+    );
+    journal.read = () => {
+      throw thrown;
+    };
+    const unread = await assertRejects(
+      () => storage.load(s),
+      SessionStorageError,
+    );
+    assertEquals(
+      unread.message,
+      `The journal of session "${s}" cannot be read: ${text}`,
+    );
+    assertEquals([unread.cause, unread.retryable], [thrown, true]);
+    const unknown = await assertRejects(
+      () => new JournalTreeStorage(failingLate(thrown)).append(started("r1")),
+      SessionStorageError,
+      `unknown (${text}); append it again`,
+    );
+    assertEquals(unknown.committed, "unknown");
+  }
+});
+
+/** A journal that is empty at first and then fails in everything. */
+function failingLate(thrown: unknown): JournalBackend {
+  const journal = new CountingJournal();
+  const { read } = journal;
+  let readCount = 0;
+  return Object.assign(journal, {
+    read: (...call: Parameters<typeof read>) => {
+      if (readCount++ > 0) throw thrown;
+      return read.apply(journal, call);
+    },
+    append: () => Promise.reject(thrown),
+  });
+}

@@ -10,7 +10,11 @@ import { silentLogger } from "../../../src/testing/ports.ts";
 import { storageContract } from "../../../src/testing/storage_contract.ts";
 import { base64Bytes } from "../../support/fixtures.ts";
 import { journalFixtures, textOf } from "../../interop/python_journals.ts";
-import { assertEquals, assertRejects } from "../../support/assert.ts";
+import {
+  assertEquals,
+  assertRejects,
+  assertThrows,
+} from "../../support/assert.ts";
 import { test } from "../../support/suite.ts";
 
 const onDeno = { runtimes: ["deno"] } as const;
@@ -194,3 +198,21 @@ async function die(
   const journal = new DenoKvJournal(dying);
   await assertRejects(() => journal.append(sessionId, entry), Error, "Killed");
 }
+
+test("what is no open database is refused at once, and so is a prefix that is no list", () => {
+  const wrong = [undefined, null, Promise.resolve(), new Map(), "chats.db"];
+  for (const kv of wrong as never[]) {
+    assertThrows(
+      () => new DenoKvSessionStorage(kv),
+      TypeError,
+      "kv must be an open database: await what openKv() gives",
+    );
+  }
+  const kv = { get() {}, list() {}, atomic() {} } as never;
+  const options = { prefix: "chats" as never };
+  assertThrows(
+    () => new DenoKvSessionStorage(kv, options),
+    TypeError,
+    "prefix",
+  );
+});

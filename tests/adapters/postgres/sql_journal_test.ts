@@ -5,6 +5,7 @@ import {
   postgresSchema,
   PostgresSessionStorage,
 } from "../../../adapters/postgres/mod.ts";
+import { SessionStorageError } from "../../../src/session/errors.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
 import {
   entryAfter,
@@ -13,9 +14,14 @@ import {
   positionOf,
   s,
 } from "../../../src/testing/journal_subject.ts";
+import { started } from "../../../src/testing/session_drafts.ts";
 import { silentLogger } from "../../../src/testing/ports.ts";
 import { storageContract } from "../../../src/testing/storage_contract.ts";
-import { assertEquals, assertThrows } from "../../support/assert.ts";
+import {
+  assertEquals,
+  assertRejects,
+  assertThrows,
+} from "../../support/assert.ts";
 import { isLong, runtime } from "../../support/runtime.ts";
 import { test, type TestOptions } from "../../support/suite.ts";
 
@@ -156,3 +162,43 @@ test("a table is named by plain identifiers", () => {
     true,
   );
 });
+
+test(
+  "a table that is not there is named with its remedy, and nobody tries again",
+  hosts,
+  async () => {
+    const { client } = await newTable();
+    const storage = new PostgresSessionStorage(client, { table: "nowhere" });
+    const uses = [() => storage.load(s), () => storage.append(started("r1"))];
+    for (const use of uses) {
+      const error = await assertRejects(use, SessionStorageError);
+      assertEquals(
+        error.message,
+        'There is no table "nowhere"; make it with createPostgresTable()',
+      );
+      assertEquals([error.retryable, error.committed], [false, "no"]);
+    }
+  },
+);
+
+test(
+  "a table of something else is named, when it is made and when it is used",
+  hosts,
+  async () => {
+    const { client } = await newTable();
+    await client.query("create table if not exists odd (id int)");
+    const storage = new PostgresSessionStorage(client, { table: "odd" });
+    for (
+      const use of [
+        () => createPostgresTable(client, "odd"),
+        () => storage.load(s),
+      ]
+    ) {
+      await assertRejects(
+        use,
+        SessionStorageError,
+        '"odd" is no table of journals',
+      );
+    }
+  },
+);
