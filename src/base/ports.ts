@@ -42,11 +42,14 @@ export interface Logger {
   info?(message: string, details?: Readonly<Record<string, unknown>>): void;
 }
 
-/** The platform's wall clock and timers. */
+/** What platforms count in a timer; a longer one would fire at once. */
+export const longestTimerMs = 0x7fffffff;
+
+/** The platform's wall clock and timers; none waits longer than 24 days. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   setTimer(ms: number, fire: () => void): () => void {
-    const timer = setTimeout(fire, ms);
+    const timer = setTimeout(fire, Math.min(ms, longestTimerMs));
     return () => clearTimeout(timer);
   },
 });
