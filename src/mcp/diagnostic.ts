@@ -4,7 +4,8 @@ import type { Logger } from "../base/ports.ts";
 export interface McpDiagnostic {
   /**
    * `"tool_left_out"`: the tool cannot be used, the others can.
-   * `"output_unchecked"`: the tool's output schema is broken, so results are not checked.
+   * `"output_unchecked"`: the tool's output schema is broken or has patterns, so results
+   * are not checked, or not against these.
    * `"server_failed"`: the server is not connected.
    * `"list_failed"`: changed tools could not be listed; the old ones stay.
    * `"effects_unused"`: effects are given to a tool of a server that is not connected.
@@ -64,7 +65,7 @@ export class McpDiagnostics {
 
 const titles: Readonly<Record<McpDiagnostic["kind"], string>> = {
   tool_left_out: "A tool of an MCP server is left out",
-  output_unchecked: "The results of an MCP tool are not checked",
+  output_unchecked: "The results of an MCP tool are not checked in full",
   server_failed: "An MCP server is not connected",
   list_failed: "The changed tools of an MCP server could not be listed",
   effects_unused: "An effect is given to an MCP tool that is not there",

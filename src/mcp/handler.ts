@@ -7,15 +7,13 @@ import { ToolDefinitionError, UnknownToolError } from "../tools/errors.ts";
 import type { ToolDispatchOptions } from "../tools/execution_context.ts";
 import { BaseHandler } from "../tools/handler.ts";
 import { proceed, type StepOutcome } from "../tools/outcome.ts";
-import { compileJsonSchema } from "../validation/compile.ts";
-import type { SchemaValidator } from "../validation/compiler.ts";
 import type { McpServerInput } from "./config.ts";
 import type { McpServerStatus } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
-import { McpToolError } from "./errors.ts";
 import { type McpManager, McpServerManager } from "./manager.ts";
 import { exposedPrefix } from "./names.ts";
 import type { McpConnectionOptions } from "./options.ts";
+import { type OutputCheck, outputCheck } from "./output_check.ts";
 import { progressRelay } from "./progress.ts";
 import type { McpTool, McpToolResult } from "./protocol.ts";
 import { convertMcpResult, type ConvertMcpResultOptions } from "./result.ts";
@@ -47,7 +45,7 @@ interface Entry {
   readonly tool: McpTool;
   readonly definition: ToolDefinition;
   /** Null if there is nothing to check results against. */
-  readonly validateOutput: SchemaValidator | null;
+  readonly checkOutput: OutputCheck | null;
 }
 
 /**
@@ -232,7 +230,9 @@ export class McpToolHandler extends BaseHandler {
       signal,
       progress: progress && progressRelay(progress),
     });
-    requireValidOutput(result, entry.validateOutput);
+    // A lost connection may have come back with other tools.
+    const { checkOutput } = this.#entries.get(name) ?? entry;
+    checkOutput?.(result);
     const { convertResult = convertMcpResult, includeBinary = false } =
       this.#options;
     const data = convertResult(result, { toolName: name, includeBinary });
@@ -258,7 +258,7 @@ export class McpToolHandler extends BaseHandler {
         parameters: inputSchema,
         effect: this.#effectOf(tool),
       });
-      return { tool, definition, validateOutput: this.#outputValidator(tool) };
+      return { tool, definition, checkOutput: this.#outputCheck(tool) };
     } catch (error) {
       this.#report("tool_left_out", tool, errorText(error));
       return undefined;
@@ -273,14 +273,12 @@ export class McpToolHandler extends BaseHandler {
       : "side_effecting";
   }
 
-  #outputValidator(tool: McpTool): SchemaValidator | null {
+  #outputCheck(tool: McpTool): OutputCheck | null {
     if (tool.outputSchema === undefined) return null;
-    try {
-      return compileJsonSchema(tool.outputSchema);
-    } catch (error) {
-      this.#report("output_unchecked", tool, errorText(error));
-      return null;
-    }
+    return outputCheck(
+      tool.outputSchema,
+      (message) => this.#report("output_unchecked", tool, message),
+    );
   }
 
   #requireKnownEffects(): void {
@@ -321,18 +319,5 @@ export class McpToolHandler extends BaseHandler {
 }
 
 const managerMethods = ["startup", "shutdown", "listTools", "callTool"];
-
-function requireValidOutput(
-  { isError, structuredContent }: McpToolResult,
-  validate: SchemaValidator | null,
-): void {
-  if (validate === null || isError === true) return;
-  if (
-    structuredContent !== undefined && validate(structuredContent).length === 0
-  ) return;
-  throw new McpToolError(
-    "MCP tool returned structured content that violates its output schema",
-  );
-}
 
 function ignore(): void {}

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../base/json.ts";
-import { setOwn } from "../base/freeze.ts";
+import { pointerTokens } from "../validation/pointer.ts";
 import { checkJsonSchema } from "../validation/schema_check.ts";
-import { holdingOf } from "../validation/sub_schemas.ts";
+import { mapSchemas } from "./map_schema.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -42,7 +42,8 @@ function withoutAlternatives(root: Schema): Schema {
     return root;
   }
   const { anyOf: _1, oneOf: _2, allOf: _3, not: _4, enum: _5, ...rest } = root;
-  const { properties, required } = membersOf(root, root, 0);
+  const merge = { root, leftCount: mostMerged };
+  const { properties, required } = membersOf(root, merge, 0);
   return {
     ...rest,
     properties: Object.fromEntries(
@@ -59,15 +60,24 @@ interface Members {
   readonly required: Set<string>;
 }
 
-const deepestNesting = 16;
+/** One look at all alternatives of a document. */
+interface Merge {
+  readonly root: Schema;
+  /** How many branches and properties may still be looked at. */
+  leftCount: number;
+}
 
-function membersOf(schema: Schema, root: Schema, depth: number): Members {
+const deepestNesting = 16;
+// A few references to each other make as many branches as one likes.
+const mostMerged = 100_000;
+
+function membersOf(schema: Schema, merge: Merge, depth: number): Members {
   if (depth > deepestNesting) {
     throw new TypeError("inputSchema nests its alternatives too deeply");
   }
   const branches = (keyword: string) =>
     listOf(schema[keyword]).map((branch) =>
-      membersOf(resolve(branch, root), root, depth + 1)
+      membersOf(resolve(branch, merge.root), merge, depth + 1)
     );
   const own: Members = {
     properties: new Map(
@@ -81,8 +91,12 @@ function membersOf(schema: Schema, root: Schema, depth: number): Members {
   const choices = [branches("anyOf"), branches("oneOf")];
   const properties = new Map<string, unknown[]>();
   for (const members of [...every, ...choices.flat()]) {
+    spend(merge, 1 + members.required.size);
     for (const [name, schemas] of members.properties) {
-      properties.set(name, [...properties.get(name) ?? [], ...schemas]);
+      spend(merge, schemas.length);
+      const known = properties.get(name);
+      if (known === undefined) properties.set(name, [...schemas]);
+      else known.push(...schemas);
     }
   }
   const required = new Set(every.flatMap((members) => [...members.required]));
@@ -94,64 +108,54 @@ function membersOf(schema: Schema, root: Schema, depth: number): Members {
   return { properties, required };
 }
 
+function spend(merge: Merge, count: number): void {
+  merge.leftCount -= count;
+  if (merge.leftCount < 0) {
+    throw new TypeError("inputSchema has too many alternatives");
+  }
+}
+
 /** A branch itself, or what it refers to inside the document. */
 function resolve(branch: unknown, root: Schema): Schema {
   const reference = isJsonObject(branch) ? branch.$ref : undefined;
   if (reference === undefined) return isJsonObject(branch) ? branch : {};
-  let found: unknown = root;
-  for (const part of String(reference).split("/").slice(1)) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    found = isJsonObject(found) ? found[name] : undefined;
+  const pointer = pointerIn(String(reference));
+  let found: unknown = pointer === undefined ? undefined : root;
+  for (const name of pointerTokens(pointer ?? "")) {
+    const isThere = isJsonObject(found) && Object.hasOwn(found, name);
+    found = isThere ? (found as Schema)[name] : undefined;
   }
-  if (String(reference).startsWith("#/") && isJsonObject(found)) return found;
+  if (isJsonObject(found)) return found;
   throw new TypeError("inputSchema refers to an alternative that is not there");
 }
 
+/** The JSON Pointer of a reference into the same document. */
+function pointerIn(reference: string): string | undefined {
+  if (!reference.startsWith("#/")) return undefined;
+  try {
+    return decodeURIComponent(reference.slice(1));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every schema once: the same one may have come along many ways. */
 function anyOfThese(schemas: readonly unknown[]): unknown {
   const different = new Map(
-    schemas.map((schema) => [JSON.stringify(schema), schema]),
+    [...new Set(schemas)].map((schema) => [JSON.stringify(schema), schema]),
   );
   return different.size === 1 ? schemas[0] : { anyOf: [...different.values()] };
 }
 
 /** The same schema with `items` in every array that lacks it. */
-function withItems(schema: Schema): Schema {
-  const result: Schema = {};
-  let changed = false;
-  for (const [keyword, held] of Object.entries(schema)) {
-    const mapped = mapHeld(keyword, held);
-    changed ||= mapped !== held;
-    setOwn(result, keyword, mapped);
-  }
-  if (schema.type === "array" && !saysWhatItHolds(schema)) {
-    return { ...result, items: {} };
-  }
-  return changed ? result : schema;
-}
-
-function mapHeld(keyword: string, held: unknown): unknown {
-  const holding = holdingOf(keyword);
-  if (holding === undefined) return held;
-  if (Array.isArray(held)) return mapList(held);
-  if (!isJsonObject(held)) return held;
-  if (holding !== "named") return withItems(held);
-  const names = Object.keys(held);
-  const mapped = mapList(Object.values(held));
-  if (mapped.every((schema, index) => schema === held[names[index]!])) {
-    return held;
-  }
-  const result: Schema = {};
-  names.forEach((name, index) => setOwn(result, name, mapped[index]));
-  return result;
-}
-
-function mapList(schemas: readonly unknown[]): readonly unknown[] {
-  const mapped = schemas.map((schema) =>
-    isJsonObject(schema) ? withItems(schema) : schema
+function withItems(root: Schema): Schema {
+  return mapSchemas(
+    root,
+    (schema) =>
+      schema.type === "array" && !saysWhatItHolds(schema)
+        ? { ...schema, items: {} }
+        : schema,
   );
-  return mapped.every((schema, index) => schema === schemas[index])
-    ? schemas
-    : mapped;
 }
 
 function saysWhatItHolds(schema: Schema): boolean {

@@ -115,3 +115,39 @@ test("what cannot describe arguments is refused", () => {
     { type: "object", properties: {} },
   );
 });
+
+test("references that multiply their alternatives are refused at once", () => {
+  const doubled = (layers: number) => {
+    const $defs: Record<string, unknown> = {
+      [`a${layers}`]: { properties: { x: { type: "string" } } },
+    };
+    for (let layer = 0; layer < layers; layer++) {
+      const next = { $ref: `#/$defs/a${layer + 1}` };
+      $defs[`a${layer}`] = { anyOf: Array(10).fill(next) };
+    }
+    return { $defs, anyOf: [{ $ref: "#/$defs/a0" }] };
+  };
+  assertEquals<unknown>(usableInputSchema(doubled(2)).properties, {
+    x: { type: "string" },
+  });
+  assertThrows(
+    () => usableInputSchema(doubled(12)),
+    TypeError,
+    "inputSchema has too many alternatives",
+  );
+});
+
+test("a reference to an alternative may be escaped, but leads to own members only", () => {
+  const { properties } = usableInputSchema({
+    $defs: { "a b/c": { properties: { z: {} } } },
+    anyOf: [{ $ref: "#/$defs/a%20b~1c" }],
+  });
+  assertEquals<unknown>(properties, { z: {} });
+  for (const $ref of ["#/constructor", "#/__proto__", "#/%"]) {
+    assertThrows(
+      () => usableInputSchema({ anyOf: [{ $ref }] }),
+      TypeError,
+      "refers to an alternative that is not there",
+    );
+  }
+});

@@ -287,3 +287,18 @@ test("many references to one schema are no circle", () => {
   };
   assertEquals(places(schema, "x"), []);
 });
+
+test("a check that follows references without end is given up", () => {
+  const layers = 40;
+  const $defs: Record<string, unknown> = { [`a${layers}`]: {} };
+  for (let layer = 0; layer < layers; layer++) {
+    const next = { $ref: `#/$defs/a${layer + 1}` };
+    $defs[`a${layer}`] = { allOf: [next, next] };
+  }
+  const schema = (first: number) => ({
+    $defs,
+    allOf: [{ $ref: `#/$defs/a${first}` }],
+  });
+  assertEquals(places(schema(layers - 8), {}), []);
+  assertEquals(places(schema(0), {}), [" schema"]);
+});
