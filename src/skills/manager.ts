@@ -1,3 +1,4 @@
+import { errorText } from "../base/errors.ts";
 import { consoleLogger, type Logger } from "../base/ports.ts";
 import { requireBoolean, requireMethods } from "../base/require.ts";
 import type { SkillCatalog } from "../context/skills.ts";
@@ -29,9 +30,12 @@ export interface SkillManagerOptions {
    * @default {false}
    */
   readonly strict?: boolean | undefined;
-  /** Told of everything that is broken or unusual, after the skills were looked for. */
+  /**
+   * Told of everything that is broken or unusual, after the skills were looked for.
+   * If it throws, the logger is warned.
+   */
   readonly onDiagnostic?: ((diagnostic: SkillDiagnostic) => void) | undefined;
-  /** Warned of skills that were left out, unless `onDiagnostic` is told. @default {consoleLogger} */
+  /** Warned of skills that were left out, if there is no `onDiagnostic`. @default {consoleLogger} */
   readonly logger?: Logger | undefined;
 }
 
@@ -68,7 +72,7 @@ export class SkillManager implements SkillCatalog {
   #discovery: Promise<void> | undefined;
   #found: Discovery = { skills: new Map(), diagnostics: [] };
   #index: AgentMessage | null = null;
-  readonly #messages = new Map<string, AgentMessage>();
+  readonly #prepared = new Map<string, PreparedSkill>();
 
   /**
    * Reads nothing yet.
@@ -102,19 +106,17 @@ export class SkillManager implements SkillCatalog {
    * strict, a skill is broken.
    */
   discover(): Promise<void> {
-    this.#discovery ??= this.#look();
-    return this.#discovery;
+    return this.#discovery ?? this.#begin();
   }
 
   /**
-   * Looks for the skills anew and forgets what was read of their files.
+   * Looks for the skills anew and forgets what was read of their files. A skill that
+   * is active in a run keeps its instructions until it is asked for again.
    *
    * @throws {SkillError} As `discover`; what was found before stays then.
    */
-  async refresh(): Promise<void> {
-    await this.#discovery?.catch(() => {});
-    this.#discovery = this.#look();
-    await this.#discovery;
+  refresh(): Promise<void> {
+    return this.#begin();
   }
 
   /** The message that lists the skills; null if there is none to list. */
@@ -138,20 +140,22 @@ export class SkillManager implements SkillCatalog {
    * @throws {SkillError} If there is no such skill or a file of it cannot be used.
    */
   async prepare(name: string, options: SkillSourceOptions = {}): Promise<void> {
-    if (this.#messages.has(name)) return;
     const found = this.#require(name);
+    if (this.#prepared.get(name)?.found === found) return;
     const texts = new Map<string, string>();
     for (const path of found.shown) {
       texts.set(path, await readOnce(found, path, options) ?? "");
     }
+    const latest = this.#found.skills.get(name) ?? found;
     // A refresh in the meantime made all of this stale.
-    if (this.#found.skills.get(name) !== found) return;
-    this.#messages.set(name, systemMessage(activeSkillText(name, texts)));
+    if (latest !== found) return await this.prepare(name, options);
+    const message = systemMessage(activeSkillText(name, texts));
+    this.#prepared.set(name, { found, message });
   }
 
   /** The instructions of a skill that was prepared; null for any other. */
   message(name: string): AgentMessage | null {
-    return this.#messages.get(name) ?? null;
+    return this.#prepared.get(name)?.message ?? null;
   }
 
   /**
@@ -175,14 +179,19 @@ export class SkillManager implements SkillCatalog {
     );
   }
 
-  async #look(): Promise<void> {
-    try {
-      this.#found = await discoverSkills(this.#sources, this.#strict);
-    } catch (error) {
-      this.#discovery = undefined;
-      throw error;
-    }
-    this.#messages.clear();
+  #begin(): Promise<void> {
+    const discovery = this.#look(this.#discovery);
+    discovery.catch(() => {
+      if (this.#discovery === discovery) this.#discovery = undefined;
+    });
+    this.#discovery = discovery;
+    return discovery;
+  }
+
+  /** One look begins when the other has ended, so that what stays is the latest. */
+  async #look(previous: Promise<void> | undefined): Promise<void> {
+    await previous?.catch(() => {});
+    this.#found = await discoverSkills(this.#sources, this.#strict);
     const listed = this.skills.filter(({ hidden }) => !hidden);
     this.#index = listed.length === 0
       ? null
@@ -191,11 +200,20 @@ export class SkillManager implements SkillCatalog {
   }
 
   #report(diagnostic: SkillDiagnostic): void {
-    if (this.#onDiagnostic !== undefined) {
-      this.#onDiagnostic(diagnostic);
-    } else if (diagnostic.kind === "left_out") {
-      const { message, location } = diagnostic;
+    const { kind, message, location } = diagnostic;
+    if (this.#onDiagnostic === undefined) {
+      if (kind === "unusual") return;
       this.#logger.warn("A skill is left out", { message, location });
+      return;
+    }
+    try {
+      this.#onDiagnostic(diagnostic);
+    } catch (error) {
+      this.#logger.warn("A diagnostic of skills could not be told", {
+        error: errorText(error),
+        message,
+        location,
+      });
     }
   }
 
@@ -205,6 +223,13 @@ export class SkillManager implements SkillCatalog {
     const names = [...this.#found.skills.keys()].join(", ");
     throw new SkillError(`unknown skill "${name}" (available: ${names})`);
   }
+}
+
+/** What a run is shown of a skill. */
+interface PreparedSkill {
+  /** What it was read from; another one after a refresh. */
+  readonly found: FoundSkill;
+  readonly message: AgentMessage;
 }
 
 async function readOnce(

@@ -85,6 +85,30 @@ test("skills that are added later wait for a refresh", {
   assertEquals(listsB, [false, false, true]);
 });
 
+test("a refresh during a run leaves the active skill as it is", async () => {
+  const files: Record<string, string> = { "a/SKILL.md": "BEFORE" };
+  const skills = await managerOf(files);
+  const gate = block();
+  const { agent, model } = agentWith(
+    [gate, text("one"), text("two")],
+    { skills },
+  );
+  const first = agent.run("$a");
+  await gate.entered;
+  files["a/SKILL.md"] = "AFTER";
+  await skills.refresh();
+  agent.steer("hello");
+  gate.release(text("go on"));
+  await first;
+  await agent.run("$a");
+  assertEquals(
+    model.contexts.map(({ llmMessages }) =>
+      String(llmMessages[2]?.content).split("\n").at(-1)
+    ),
+    ["BEFORE", "BEFORE", "AFTER"],
+  );
+});
+
 test("the latest user message decides which skill is active", {
   case: "TL-165",
 }, async () => {

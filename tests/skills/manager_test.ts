@@ -5,6 +5,7 @@ import {
 } from "../../src/skills/manager.ts";
 import {
   memorySkillSource,
+  SKILL_FILE,
   type SkillSource,
 } from "../../src/skills/source.ts";
 import type { SkillDiagnostic } from "../../src/skills/discovery.ts";
@@ -17,6 +18,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 import { countingSource, managerOf, markdown } from "./sources.ts";
 
@@ -123,22 +125,93 @@ test("refresh forgets what was read", async () => {
   await manager.prepare("a");
   files["a/SKILL.md"] = "after";
   await manager.refresh();
-  assertEquals(manager.message("a"), null);
   await manager.prepare("a");
   assertStringIncludes(String(manager.message("a")?.content), "after");
 });
 
+test("a prepared skill outlives a refresh until it is prepared anew", async () => {
+  const files: Record<string, string> = { "a/SKILL.md": "before" };
+  const manager = await managerOf(files);
+  await manager.prepare("a");
+  const message = manager.message("a");
+  files["a/SKILL.md"] = "after";
+  await manager.refresh();
+  assertStrictEquals(manager.message("a"), message);
+  delete files["a/SKILL.md"];
+  await manager.refresh();
+  assertStrictEquals(manager.message("a"), message);
+  await assertRejects(() => manager.prepare("a"), SkillError, "unknown skill");
+});
+
 test("a refresh while a skill is read leaves nothing stale behind", async () => {
+  const files = { "a/SKILL.md": "before", "a/template.md": "T" };
+  const { manager, reading, opened } = await managerWithSlowTemplate(files);
+  const preparing = manager.prepare("a");
+  await reading;
+  files["a/SKILL.md"] = "after";
+  await manager.refresh();
+  opened.resolve();
+  await preparing;
+  assertStringIncludes(String(manager.message("a")?.content), "after");
+});
+
+test("a skill that a refresh loses while it is read is shown as it was", async () => {
   const files: Record<string, string> = {
-    "a/SKILL.md": "before",
+    "a/SKILL.md": "RULES",
     "a/template.md": "T",
   };
-  const manager = await managerOf(files);
+  const { manager, reading, opened } = await managerWithSlowTemplate(files);
   const preparing = manager.prepare("a");
-  files["a/SKILL.md"] = "after";
-  await Promise.all([manager.refresh(), preparing]);
-  await manager.prepare("a");
-  assertStringIncludes(String(manager.message("a")?.content), "after");
+  await reading;
+  delete files["a/SKILL.md"];
+  await manager.refresh();
+  assertEquals(manager.skills, []);
+  opened.resolve();
+  await preparing;
+  assertEquals(
+    manager.message("a")?.content,
+    'Active skill: "a"\n\n[SKILL.md]\nRULES\n\n[template.md]\nT',
+  );
+});
+
+/** A manager whose source hands out templates only when it is opened. */
+async function managerWithSlowTemplate(files: Record<string, string>) {
+  const memory = memorySkillSource(files);
+  const reading = deferred();
+  const opened = deferred();
+  const source: SkillSource = {
+    ...memory,
+    async read(dir, path) {
+      const text = await memory.read(dir, path);
+      if (path === SKILL_FILE) return text;
+      reading.resolve();
+      await opened.promise;
+      return text;
+    },
+  };
+  const manager = new SkillManager({ source });
+  await manager.discover();
+  return { manager, reading: reading.promise, opened };
+}
+
+test("of two refreshes at once the later one stays", async () => {
+  const first = deferred();
+  let lists = 0;
+  const source: SkillSource = {
+    id: "versions",
+    async list() {
+      const version = lists++;
+      if (version === 1) await first.promise;
+      return [{ dir: `v${version}`, files: [SKILL_FILE] }];
+    },
+    read: () => Promise.resolve("RULES"),
+  };
+  const manager = new SkillManager({ source });
+  await manager.discover();
+  const both = Promise.all([manager.refresh(), manager.refresh()]);
+  first.resolve();
+  await both;
+  assertEquals(manager.skills.map(({ name }) => name), ["v2"]);
 });
 
 test("a failed discovery is tried again, a failed refresh keeps what was there", async () => {
@@ -211,6 +284,21 @@ test("a broken skill is left out and told once; strict fails for it", {
   }
   const empty = await managerOf({ "d/SKILL.md": markdown("name: ''") });
   assertEquals(empty.get("d").name, "d");
+});
+
+test("an observer that throws costs no skill", async () => {
+  const logger = new RecordingLogger();
+  const manager = await managerOf({ "My_Skill/SKILL.md": "RULES" }, {
+    logger,
+    onDiagnostic: () => {
+      throw new Error("observer broke");
+    },
+  });
+  assertEquals(manager.skills.map(({ name }) => name), ["My_Skill"]);
+  await manager.discover();
+  assertEquals(logger.warnings.map(({ details }) => details?.error), [
+    "observer broke",
+  ]);
 });
 
 test("a skill that is left out is never left out silently", {
