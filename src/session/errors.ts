@@ -174,16 +174,20 @@ export class SessionConflictError extends SessionStorageError
   /** Newest record of the branch; null for none. */
   readonly actualHead: string | null;
 
-  /** The message names the branch and both heads. */
-  constructor(facts: ConflictFacts) {
+  /** @param message The branch and both heads if omitted. */
+  constructor(facts: ConflictFacts, message: string = movedOn(facts)) {
     const { branchId, expectedHead, actualHead } = facts;
-    super(
-      `Branch "${branchId}" has moved on: expected head ${expectedHead}, actual head ${actualHead}; load it again`,
-    );
+    super(message);
     this.branchId = branchId;
     this.expectedHead = expectedHead;
     this.actualHead = actualHead;
   }
+}
+
+function movedOn(
+  { branchId, expectedHead, actualHead }: ConflictFacts,
+): string {
+  return `Branch "${branchId}" has moved on: expected head ${expectedHead}, actual head ${actualHead}; load it again`;
 }
 
 /** Another process held the lock of a journal for too long. Nothing was written. */

@@ -1,8 +1,14 @@
-import { SessionConflictError, SessionSerializationError } from "./errors.ts";
+import { requireType } from "../base/require.ts";
+import {
+  readFailure,
+  SessionArgumentError,
+  SessionConflictError,
+  SessionSerializationError,
+} from "./errors.ts";
 import { DEFAULT_SESSION_BRANCH, requireSessionId } from "./ids.ts";
 import type { JournalBackend, JournalEntry } from "./journal.ts";
 import { LineSplitter } from "./lines.ts";
-import { isCheckpointOfMain } from "./record.ts";
+import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
 import type { StorageCallOptions } from "./storage.ts";
 import { JournalTree } from "./tree.ts";
@@ -27,7 +33,8 @@ export interface ImportedJournal {
  * A journal as the bytes of a JSONL file, exactly as its lines are stored.
  *
  * Nothing is read before the stream is, and never more than what is asked for.
- * The stream is empty if the session does not exist.
+ * The stream is empty if the session does not exist. It fails with a
+ * {@linkcode SessionStorageError} if the journal cannot be read.
  *
  * @example Move a session to another storage
  * ```ts
@@ -54,9 +61,13 @@ export function exportJournal(
   );
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await pages.next();
-      if (done) controller.close();
-      else controller.enqueue(utf8.encode(value.join("\n") + "\n"));
+      try {
+        const { done, value } = await pages.next();
+        if (done) controller.close();
+        else controller.enqueue(utf8.encode(value.join("\n") + "\n"));
+      } catch (error) {
+        throw readFailure(sessionId, error);
+      }
     },
     async cancel() {
       await pages.return(undefined);
@@ -73,6 +84,8 @@ export type JournalSource =
 export interface ImportJournalOptions extends StorageCallOptions {
   /** The session that the journal must be of. @default any session */
   readonly sessionId?: string | undefined;
+  /** The agent that the journal must be of, unless it names none. @default any agent */
+  readonly agentId?: string | undefined;
 }
 
 /**
@@ -87,8 +100,10 @@ export interface ImportJournalOptions extends StorageCallOptions {
  *
  * @param source The bytes, or what opens them.
  * @throws {SessionSerializationError} It is damaged or empty.
- * @throws {SessionConflictError} The session exists and is another one.
+ * @throws {SessionConflictError} The session exists and its journal is another one.
+ * @throws {SessionArgumentError} `foreign_agent`: it is not of the agent that was asked for.
  * @throws {RangeError} It is not of the session that was asked for.
+ * @throws {TypeError} The source gives no bytes.
  */
 export async function importJournal(
   storage: JournalOwner,
@@ -101,6 +116,24 @@ export async function importJournal(
   }
   for await (const _ of checkedLines(source(), options));
   return await store(backend, source(), options);
+}
+
+/** The bytes of a source, in pieces. @throws {TypeError} It gives anything else. */
+async function* bytesOf(source: JournalSource): AsyncGenerator<Uint8Array> {
+  const pieces = source as AsyncIterable<Uint8Array> | null | undefined;
+  requireType(
+    typeof pieces?.[Symbol.asyncIterator] === "function",
+    "source",
+    "a stream of bytes, like the body of a Response, or a function that opens one",
+  );
+  for await (const bytes of pieces) {
+    requireType(
+      bytes instanceof Uint8Array,
+      "What source gives",
+      "bytes; send texts through a TextEncoderStream",
+    );
+    yield bytes;
+  }
 }
 
 /** A stream is not asked again until a pull has brought something. */
@@ -126,7 +159,7 @@ async function store(
       known ??= storedLines(backend, sessionId, options);
       const { done, value } = await known.next();
       if (done) await append(backend, line, options);
-      else if (value !== entry.line) throw conflict(entry, undefined);
+      else if (value !== entry.line) throw conflict(line);
       last = line;
     }
     if (last === undefined) {
@@ -135,7 +168,7 @@ async function store(
       );
     }
     const { done } = await known!.next();
-    if (!done) throw conflict(last.entry, undefined);
+    if (!done) throw conflict(last);
   } finally {
     await known?.return(undefined);
   }
@@ -157,14 +190,15 @@ interface CheckOptions extends ImportJournalOptions {
 
 async function* checkedLines(
   source: JournalSource,
-  { splitter = new LineSplitter(), sessionId: wanted }: CheckOptions,
+  { splitter = new LineSplitter(), ...wanted }: CheckOptions,
 ): AsyncGenerator<CheckedLine> {
   let tree: JournalTree | undefined;
-  for await (const bytes of source as AsyncIterable<Uint8Array>) {
+  for await (const bytes of bytesOf(source)) {
     for (const line of splitter.push(bytes)) {
       tree ??= new JournalTree(sessionOf(line, wanted), () => {});
       const after = tree.position;
       const record = tree.read(line);
+      requireOwner(record, wanted);
       const { revision, recordId } = record;
       const checkpoint = isCheckpointOfMain(record);
       yield {
@@ -175,10 +209,37 @@ async function* checkedLines(
   }
 }
 
-function sessionOf(line: string, wanted: string | undefined): string {
-  const { sessionId } = decodeRecord(line);
+/** The session of a journal, as its first line names it. */
+function sessionOf(
+  line: string,
+  { sessionId: wanted }: ImportJournalOptions,
+): string {
+  const sessionId = namedIn(line);
   if (wanted === undefined || wanted === sessionId) return sessionId;
-  throw new RangeError(`The journal to import must be of session "${wanted}"`);
+  throw new RangeError(
+    `The journal to import is of session "${sessionId}", not of "${wanted}"; ` +
+      `it needs sessionId "${sessionId}"`,
+  );
+}
+
+function namedIn(firstLine: string): string {
+  try {
+    return decodeRecord(firstLine).sessionId;
+  } catch (error) {
+    throw error instanceof SessionSerializationError ? error.at(1) : error;
+  }
+}
+
+function requireOwner(
+  { agentId }: SessionRecord,
+  { agentId: wanted }: ImportJournalOptions,
+): void {
+  if (wanted === undefined || agentId === null || agentId === wanted) return;
+  throw new SessionArgumentError(
+    "foreign_agent",
+    `The journal to import is of agent "${agentId}", not of "${wanted}"; ` +
+      `only an agent with agentId "${agentId}" can go on with it`,
+  );
 }
 
 async function* storedLines(
@@ -193,20 +254,26 @@ async function* storedLines(
 
 async function append(
   backend: JournalBackend,
-  { sessionId, entry }: CheckedLine,
+  line: CheckedLine,
   { signal }: StorageCallOptions,
 ): Promise<void> {
+  const { sessionId, entry } = line;
   const answer = await backend.append(sessionId, entry, { signal });
-  if (!answer.ok) throw conflict(entry, answer.last?.recordId);
+  if (!answer.ok) throw conflict(line, answer.last?.recordId);
 }
 
 function conflict(
-  entry: JournalEntry,
-  actualHead: string | undefined,
+  { sessionId, entry }: CheckedLine,
+  actualHead: string | null = null,
 ): SessionConflictError {
-  return new SessionConflictError({
+  const facts = {
     branchId: DEFAULT_SESSION_BRANCH,
     expectedHead: entry.after?.recordId ?? null,
-    actualHead: actualHead ?? null,
-  });
+    actualHead,
+  };
+  return new SessionConflictError(
+    facts,
+    `Session "${sessionId}" exists and holds another journal than the one to import; ` +
+      "delete it first, or import into a storage without it",
+  );
 }

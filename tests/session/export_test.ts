@@ -1,6 +1,8 @@
 import {
+  SessionArgumentError,
   SessionConflictError,
   SessionSerializationError,
+  SessionStorageError,
 } from "../../src/session/errors.ts";
 import { exportJournal, importJournal } from "../../src/session/export.ts";
 import { MemorySessionStorage } from "../../src/session/memory.ts";
@@ -119,6 +121,7 @@ test("an import never mixes with a session that is there", async () => {
   await assertRejects(
     () => importJournal(target, exportJournal(source, s)),
     SessionConflictError,
+    `Session "${s}" exists and holds another journal`,
   );
   await recordRun(target, "r2");
   const longer = await textFrom(exportJournal(target, s));
@@ -175,9 +178,72 @@ test("a journal of another session than the one that is asked for is refused", a
   await assertRejects(
     () => importJournal(storage, source, { sessionId: "other" }),
     RangeError,
-    '"other"',
+    `is of session "${s}", not of "other"`,
   );
   assertEquals(await storage.load(s), null);
+});
+
+test("a journal of another agent is refused before anything is stored", async () => {
+  const whole = await journalText("r1");
+  const storage = new MemorySessionStorage();
+  const refusal = await assertRejects(
+    () => importJournal(storage, streamOf(whole), { agentId: "other" }),
+    SessionArgumentError,
+    `of agent "${(await agentIn(whole))}", not of "other"`,
+  );
+  assertEquals(refusal.code, "foreign_agent");
+  assertEquals(await storage.load(s), null);
+  await importJournal(storage, streamOf(whole), {
+    agentId: await agentIn(whole),
+  });
+});
+
+test("damage in the first line has its place", async () => {
+  for (const first of ["no JSON", "{}"]) {
+    const storage = new MemorySessionStorage();
+    const damage = await assertRejects(
+      () => importJournal(storage, streamOf(`${first}\n`)),
+      SessionSerializationError,
+      "(line 1)",
+    );
+    assertEquals(damage.line, 1);
+  }
+});
+
+test("what gives no bytes is no source", async () => {
+  const storage = new MemorySessionStorage();
+  const bytes = new TextEncoder().encode("{}\n");
+  const wrong = [undefined, null, "{}\n", bytes, new Response("{}\n")];
+  for (const source of wrong as unknown as ReadableStream[]) {
+    for (const given of [source, () => source]) {
+      await assertRejects(
+        () => importJournal(storage, given),
+        TypeError,
+        "source must be a stream of bytes",
+      );
+    }
+  }
+  const texts = new ReadableStream({
+    start(controller) {
+      controller.enqueue("{}\n");
+      controller.close();
+    },
+  });
+  await assertRejects(
+    () => importJournal(storage, texts),
+    TypeError,
+    "TextEncoderStream",
+  );
+});
+
+test("an export that cannot be read says so as every read does", async () => {
+  const backend = new CountingJournal();
+  backend.beforeRead = () => Promise.reject(new Error("disk on fire"));
+  await assertRejects(
+    () => textFrom(exportJournal({ backend }, s)),
+    SessionStorageError,
+    `The journal of session "${s}" cannot be read: disk on fire`,
+  );
 });
 
 test(
@@ -203,6 +269,12 @@ test(
     );
   },
 );
+
+async function agentIn(journal: string): Promise<string> {
+  const storage = new MemorySessionStorage();
+  await importJournal(storage, streamOf(journal));
+  return String((await storage.load(s))?.agentId);
+}
 
 async function journalText(...runIds: string[]): Promise<string> {
   const storage = new MemorySessionStorage();
