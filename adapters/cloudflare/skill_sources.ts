@@ -1,4 +1,5 @@
 import { requireText } from "../../src/base/require.ts";
+import { isSkillPath } from "../../src/skills/path.ts";
 import { listDirectories, type SkillSource } from "../../src/skills/source.ts";
 import { type KvNamespace, namesIn } from "./kv_types.ts";
 
@@ -95,7 +96,9 @@ function storeSource(
     id: requireText("id", options.id),
     async list() {
       const names = await store.names(prefix);
-      return listDirectories(names.map((name) => name.slice(prefix.length)));
+      const paths = names.map((name) => name.slice(prefix.length));
+      // Some programs mark a folder by a key that ends in a slash.
+      return listDirectories(paths.filter(isSkillPath));
     },
     read: (dir, path) => store.text(`${prefix}${dir}/${path}`),
   };

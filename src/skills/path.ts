@@ -9,7 +9,7 @@ import { SkillError } from "./errors.ts";
  * @throws {SkillError} `path is not inside the skill`.
  */
 export function requireSkillPath(path: unknown): string {
-  if (typeof path === "string" && isPlain(path)) return path;
+  if (typeof path === "string" && isSkillPath(path)) return path;
   throw outsideSkill();
 }
 
@@ -18,7 +18,8 @@ export function outsideSkill(): SkillError {
   return new SkillError("path is not inside the skill");
 }
 
-function isPlain(path: string): boolean {
+/** Whether {@linkcode requireSkillPath} takes a path. */
+export function isSkillPath(path: string): boolean {
   return !/[\\\0]/.test(path) && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(path) &&
     path.split("/").every((step) =>
       step !== "" && step !== "." && step !== ".."

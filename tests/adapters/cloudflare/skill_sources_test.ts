@@ -10,6 +10,9 @@ import { test } from "../../support/suite.ts";
 import { memoryKv } from "./memory_kv.ts";
 
 const files = new Map([
+  ["skills/", ""],
+  ["skills/pdf/", ""],
+  ["skills/pdf//twice.md", "Not a path"],
   ["skills/pdf/SKILL.md", "Read page by page."],
   ["skills/pdf/template.md", "# Title"],
   ["skills/greeting/SKILL.md", "Say hello first."],
