@@ -13,32 +13,30 @@ export function mentionedSkill(
   text: string,
   names: readonly string[],
 ): string | null {
+  const find = nameFinder(names);
+  const lengths = [...new Set(names.map(({ length }) => length))]
+    .sort((left, right) => right - left);
   for (const { 0: mark, index } of text.matchAll(/(?<!\w)(?:\$|skill:)/gi)) {
-    const rest = text.slice(index + mark.length);
-    const fold = mark === "$" ? keep : lower;
-    const found = longest(
-      names.filter((name) => begins(rest, name, fold)),
-      rest,
-    );
-    if (found !== undefined) return found;
+    const start = index + mark.length;
+    for (const length of lengths) {
+      const end = start + length;
+      if (/^(\w|-[A-Za-z0-9])/.test(text.slice(end, end + 2))) continue;
+      const found = find(text.slice(start, end), mark === "$");
+      if (found !== undefined) return found;
+    }
   }
   return null;
 }
 
-type Fold = (text: string) => string;
-
-const keep: Fold = (text) => text;
-const lower: Fold = (text) => text.toLowerCase();
-
-function begins(rest: string, name: string, fold: Fold): boolean {
-  return fold(rest.slice(0, name.length)) === fold(name) &&
-    !/^(\w|-[A-Za-z0-9])/.test(rest.slice(name.length));
-}
-
-/** Of two names that differ in their letters' case alone, the one that is really there. */
-function longest(names: readonly string[], rest: string): string | undefined {
-  const exact = (name: string) => Number(rest.startsWith(name));
-  return names.toSorted((left, right) =>
-    right.length - left.length || exact(right) - exact(left)
-  )[0];
+/** Of two names that differ in their letters' case alone, finds the one that is really there. */
+function nameFinder(names: readonly string[]) {
+  const exact = new Set(names);
+  // Of several, the first in order.
+  const folded = new Map(
+    names.toReversed().map((name) => [name.toLowerCase(), name]),
+  );
+  return (written: string, exactly: boolean): string | undefined => {
+    if (exact.has(written)) return written;
+    return exactly ? undefined : folded.get(written.toLowerCase());
+  };
 }

@@ -1,5 +1,5 @@
 import { mentionedSkill } from "../../src/skills/select.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 
 const names = ["pdf", "pdf-tools", "My_Skill"];
@@ -42,6 +42,19 @@ test("of two names that differ in case, the one that is written wins", () => {
   assertEquals(mentionedSkill("skill:pdf", ["PDF", "pdf"]), "pdf");
   assertEquals(mentionedSkill("skill:PDF", ["pdf", "PDF"]), "PDF");
   assertEquals(mentionedSkill("skill:Pdf", ["PDF", "pdf"]), "PDF");
+});
+
+test("names are looked through once, not for every mark", () => {
+  let reads = 0;
+  const names = new Proxy(Array.from({ length: 500 }, (_, i) => `skill-${i}`), {
+    get(target, key, receiver) {
+      reads++;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  const marks = "$9.99, $skill-x, skill:none ".repeat(1000);
+  assertEquals(mentionedSkill(`${marks} $skill-499`, names), "skill-499");
+  assert(reads < 10 * names.length, `${reads} reads`);
 });
 
 test("any name can be mentioned", () => {
