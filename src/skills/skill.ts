@@ -75,7 +75,7 @@ export function readSkillFields(
     ...readOptional("compatibility", compatibility, 500, warn),
     metadata: readMetadata(metadata, warn),
     allowedTools: readTools(allowedTools, warn),
-    hidden: disabled === true,
+    hidden: readHidden(disabled, warn),
     extra,
   };
   return deepFreeze({ fields, warnings });
@@ -149,6 +149,14 @@ function readMetadata(given: unknown, warn: Warn): Record<string, string> {
 function toText(value: unknown): string {
   if (value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** Only YAML's own true hides a skill; `yes` is a text. */
+function readHidden(given: unknown, warn: Warn): boolean {
+  if (given !== undefined && given !== null && typeof given !== "boolean") {
+    warn("The disable-model-invocation is neither true nor false");
+  }
+  return given === true;
 }
 
 /** Names with blanks or commas between them, such as `Read, Bash(git add:*)`, or a list of names. */

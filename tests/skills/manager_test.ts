@@ -452,6 +452,27 @@ test("a hidden skill is not listed but can be asked for", async () => {
   assertStringIncludes(String(manager.message("a")?.content), "RULES");
 });
 
+test("a word that only looks like true hides no skill and is told", async () => {
+  const values = ["yes", "'true'", "1", "false", "True"];
+  const manager = await managerOf(Object.fromEntries(
+    values.map((value, index) => [
+      `s${index}/SKILL.md`,
+      markdown(`disable-model-invocation: ${value}`),
+    ]),
+  ));
+  assertEquals(
+    manager.skills.map(({ hidden }) => hidden),
+    [false, false, false, false, true],
+  );
+  assertEquals(
+    manager.diagnostics.map(({ location, message }) => [location, message]),
+    [0, 1, 2].map((index) => [
+      `skill://mem/s${index}/SKILL.md`,
+      "The disable-model-invocation is neither true nor false",
+    ]),
+  );
+});
+
 test("names and texts beyond the public format are unusual, not broken", async () => {
   const long = "x".repeat(65);
   const manager = await managerOf({
