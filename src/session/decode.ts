@@ -2,6 +2,7 @@ import { isJsonObject } from "../base/json.ts";
 import { SummaryEntry } from "../context/summary.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import { SessionSerializationError } from "./errors.ts";
+import { isBlank } from "./ids.ts";
 
 /** Reads an object. */
 export function readObject(
@@ -27,7 +28,7 @@ export function readText(value: unknown, name: string): string {
 /** Reads a text that must not be blank. */
 export function readName(value: unknown, name: string): string {
   const text = readText(value, name);
-  if (text.trim() === "") throw wrong(name, "a string that is not blank");
+  if (isBlank(text)) throw wrong(name, "a string that is not blank");
   return text;
 }
 

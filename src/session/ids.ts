@@ -23,6 +23,11 @@ export function requireId(name: string, value: unknown): string {
   return trimmed;
 }
 
+/** True for a text of which trimming leaves nothing: it names nothing. */
+export function isBlank(text: string): boolean {
+  return trim(text) === "";
+}
+
 /**
  * Checks the id of a session and trims it.
  *
@@ -34,6 +39,22 @@ export function requireSessionId(value: unknown): string {
   if (!isWellFormed(id)) {
     throw new SessionSerializationError(
       "The session id holds a lone surrogate and cannot be stored",
+    );
+  }
+  return id;
+}
+
+/**
+ * Checks the id of a record and trims it.
+ *
+ * @throws {SessionSerializationError} It has a lone surrogate or a U+0000, which
+ * some media keep as something else.
+ */
+export function requireRecordId(value: unknown): string {
+  const id = requireId("recordId", value);
+  if (!isWellFormed(id) || id.includes("\0")) {
+    throw new SessionSerializationError(
+      "The record id holds a lone surrogate or U+0000 and cannot be stored",
     );
   }
   return id;

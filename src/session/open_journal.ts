@@ -37,6 +37,8 @@ export interface ViewOptions {
 export interface NewRecord {
   /** Its id. */
   readonly recordId: string;
+  /** True if that id was never tried before, so that no record can have it. */
+  readonly freshId: boolean;
   /** Makes it; called again after other writers moved the journal. */
   readonly plan: (tree: JournalTree) => SessionRecord;
   /** False if the plan looks at nothing but the branch `main`. */
@@ -124,11 +126,13 @@ export class OpenJournal {
 
   async #append(next: NewRecord, signal?: AbortSignal): Promise<TreeBranch> {
     const lostAnswers: unknown[] = [];
-    let known = this.#kept.known(next.whole);
+    // A tree that began at a checkpoint knows no record before it.
+    const whole = next.whole || !next.freshId;
+    let known = this.#kept.known(whole);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const begun = lostAnswers.length > 0;
       const tree = known ??
-        await this.#current(next.whole, lostAnswers, signal);
+        await this.#current(whole, lostAnswers, signal);
       const stored = tree.node(next.recordId);
       if (stored !== undefined) return await this.#kept.branchAt(tree, stored);
       if (lostAnswers.length === maxLostAnswers) break;

@@ -1,5 +1,6 @@
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionUnsupportedError } from "./errors.ts";
+import { requireRecordId } from "./ids.ts";
 import type { JournalBackend } from "./journal.ts";
 import type { JournalCache } from "./journal_cache.ts";
 import type { SessionRecord } from "./record.ts";
@@ -22,6 +23,8 @@ export interface RecordChange {
   readonly dataText?: string;
   /** An id of the caller's own. */
   readonly recordId?: string | undefined;
+  /** True if that id was never tried before. */
+  readonly freshId?: boolean | undefined;
 }
 
 /** Gives records their ids, times and places, and stores them. */
@@ -54,7 +57,9 @@ export class RecordWriter {
         "This storage can be read but not appended to",
       );
     }
-    const { whole, dataText, recordId = this.#ids.next() } = change;
+    const { whole, dataText, recordId: ownId = this.#ids.next() } = change;
+    const recordId = requireRecordId(ownId);
+    const freshId = change.freshId ?? change.recordId === undefined;
     const createdAt = new Date(this.#clock.now()).toISOString();
     const plan = (tree: JournalTree) => {
       const { facts, parentId } = change.plan(tree);
@@ -75,6 +80,7 @@ export class RecordWriter {
     };
     return this.#journals.get(sessionId).append({
       recordId,
+      freshId,
       plan,
       whole,
       dataText,

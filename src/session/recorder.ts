@@ -244,7 +244,7 @@ export class SessionRecorder implements AgentEventSink {
     this.#startHead = undefined;
     let record: SessionRecord;
     try {
-      record = await storage.append(draft, options);
+      record = await storage.append(draft, { ...options, freshId: true });
     } catch (error) {
       if (!(error instanceof SessionStorageError && error.retryable)) {
         throw error;

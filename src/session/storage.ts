@@ -89,13 +89,21 @@ export interface AppendOptions extends StorageCallOptions {
   /** The head that the branch must have, null for none; omitted, any head will do. */
   readonly expectedHead?: string | null | undefined;
   /**
-   * An id of the caller's own, not used before. If a record of this id is
-   * stored already, it is returned and nothing is written, so that an append
+   * An id of the caller's own, not used before; trimmed. If a record of this id
+   * is stored already, it is returned and nothing is written, so that an append
    * whose outcome is unknown can be repeated.
    *
    * @default {a fresh one}
    */
   readonly recordId?: string | undefined;
+  /**
+   * True if this is the first append with that `recordId`, as if the storage had
+   * made it: it is then not looked for in what is stored, which can mean to read
+   * the journal up to its last checkpoint. False for a repetition.
+   *
+   * @default {false}
+   */
+  readonly freshId?: boolean | undefined;
 }
 
 /** How a session is saved. */

@@ -181,6 +181,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const { branchId } = facts;
     const { record } = await this.#writer.store(sessionId, {
       recordId: options.recordId,
+      freshId: options.freshId,
       whole: !isMain(branchId),
       dataText,
       plan: (tree) => ({

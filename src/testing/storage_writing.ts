@@ -4,6 +4,7 @@ import {
   SessionConflictError,
   SessionSerializationError,
 } from "../session/errors.ts";
+import type { AppendOptions } from "../session/storage.ts";
 import { JournalTreeStorage } from "../session/tree_storage.ts";
 import { expect, expectEqual, expectRejection } from "./contract.ts";
 import { LossyJournal } from "./lossy_journal.ts";
@@ -185,6 +186,47 @@ export const writingPromises: Readonly<Record<string, StorageCheck>> = {
       1,
       "number of records",
     );
+  },
+
+  async "an append of an id that is stored before a checkpoint stores nothing"(
+    subject,
+  ) {
+    const { storage } = subject;
+    const recordId = "own-id";
+    const first = await storage.append(started("r1"), { recordId });
+    await storage.append(finished("r1", 2));
+    await storage.save((await storage.load(s))!);
+    const stranger = await otherProgram(subject);
+    await stranger.load(s);
+    for (const draft of [started("r1"), started("r2")]) {
+      const again = await stranger.append(draft, { recordId: ` ${recordId} ` });
+      expectEqual(again, first, "record");
+    }
+    await stranger.append(started("r3"), { freshId: true });
+    expectEqual(
+      (await (await otherProgram(subject)).records(s)).length,
+      4,
+      "number of records",
+    );
+  },
+
+  async "an id that not every medium can keep stores nothing"({ storage }) {
+    for (
+      const [recordId, type] of [
+        ["", RangeError],
+        [" \t\xa0", RangeError],
+        [null, TypeError],
+        [7, TypeError],
+        ["a\ud800", SessionSerializationError],
+        ["a\0b", SessionSerializationError],
+      ] as const
+    ) {
+      await expectRejection(
+        () => storage.append(started("r1"), { recordId } as AppendOptions),
+        type,
+      );
+    }
+    expectEqual(await storage.records(s), [], "records");
   },
 
   async "an aborted append stores nothing"(subject) {

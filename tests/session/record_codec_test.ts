@@ -205,6 +205,7 @@ test("a line that is no record says what is wrong", () => {
     ["revision", { ...good, revision: 1.5 }],
     ["session_id", { ...good, session_id: null }],
     ["agent_id", { ...good, agent_id: null }],
+    ["agent_id", { ...good, agent_id: "\x1c" }],
     ["sequence", { ...good, sequence: -1 }],
     ["type", { ...good, type: "run_paused" }],
     ["data must be an object", { ...good, data: null }],
@@ -222,6 +223,15 @@ test("a line that is no record says what is wrong", () => {
     () => sessionRecordFromJson(`\ufeff${JSON.stringify(good)}`),
     SessionSerializationError,
   );
+});
+
+test("an id that may be written can be read", () => {
+  const record = {
+    ...recordWith({ run_id: "R", task: "T" }),
+    agentId: "\ufeff",
+  };
+  const { agentId } = sessionRecordFromJson(sessionRecordToJson(record));
+  assertEquals(agentId, "\ufeff");
 });
 
 test("a record that is read is frozen all the way down", () => {

@@ -384,6 +384,37 @@ test("a record whose answer was lost is not recorded twice", async () => {
   assertEquals(kinds, ["run_started", "message_appended", "messages_appended"]);
 });
 
+test("a record whose answer was lost is found before a checkpoint, too", async () => {
+  const journal = new CountingJournal();
+  const storage = new JournalTreeStorage(journal, { cachedSessionCount: 0 });
+  const emit = runOf(new SessionRecorder({ storage, sessionId }));
+  await emit(started);
+  const append = journal.append.bind(journal);
+  journal.append = async (...entry) => {
+    journal.append = append;
+    await append(...entry);
+    const other = new JournalTreeStorage(journal);
+    await other.save((await other.load(sessionId))!);
+    throw new SessionStorageError("Connection lost", {
+      committed: "unknown",
+      retryable: true,
+    });
+  };
+  await emit(asks);
+  const kinds = (await storage.records(sessionId)).map(({ kind }) => kind);
+  assertEquals(kinds, ["run_started", "message_appended", "checkpoint"]);
+});
+
+test("what a recorder writes is not looked for before a checkpoint", async () => {
+  const journal = new CountingJournal();
+  const first = new JournalTreeStorage(journal, { checkpointEvery: 1 });
+  await runOf(new SessionRecorder({ storage: first, sessionId }))(...wholeRun);
+  const storage = new JournalTreeStorage(journal);
+  journal.lineCount = 0;
+  await runOf(new SessionRecorder({ storage, sessionId }), "r2")(...wholeRun);
+  assertEquals(journal.lineCount, 0);
+});
+
 test("calls that begin are marked if that is wanted", async () => {
   const other = { ...call, id: "c2", name: "look" };
   const kindsWith = async (
