@@ -1,14 +1,16 @@
-import { followSignal } from "../../src/base/abort.ts";
-import {
-  type FetchHandler,
-  guardHandler,
-  type HttpServer,
-  type ServeOptions,
-  urlOf,
+import type {
+  FetchHandler,
+  HttpServer,
+  ServeOptions,
 } from "../../src/http/server.ts";
+import { serve as serveOverNodeHttp } from "../node/serve.ts";
 
 /**
- * Serves a handler over HTTP with `Deno.serve`.
+ * Serves a handler over HTTP.
+ *
+ * Bodies are streamed both ways and no faster than they are read. The signal of
+ * a request fires when its client goes away before the response is complete,
+ * whether or not that has begun.
  *
  * @example Serve and stop
  * ```ts
@@ -24,36 +26,7 @@ export function serve(
   handler: FetchHandler,
   options: ServeOptions = {},
 ): Promise<HttpServer> {
-  // A port that is taken rejects, it does not throw.
-  return new Promise((resolve) => resolve(listen(handler, options)));
-}
-
-function listen(handler: FetchHandler, options: ServeOptions): HttpServer {
-  const { port = 0, hostname = "127.0.0.1", logger } = options;
-  const guarded = guardHandler(handler, logger);
-  const closing = new AbortController();
-  const { addr, finished } = Deno.serve({
-    port,
-    hostname,
-    signal: closing.signal,
-    onListen: () => {},
-  }, (request, { completed }) => {
-    const client = new AbortController();
-    const abort = (reason: unknown) => client.abort(reason);
-    // Deno's own signal also fires after a complete response, and Deno warns of
-    // whoever listens then. So it counts until there is a response, and what
-    // becomes of that one from then on.
-    const unfollow = followSignal(request.signal, abort);
-    completed.catch(abort);
-    Object.defineProperty(request, "signal", { value: client.signal });
-    return guarded(request).finally(unfollow);
-  });
-  return {
-    url: urlOf(hostname, addr.port),
-    port: addr.port,
-    close() {
-      closing.abort();
-      return finished;
-    },
-  };
+  // Not Deno.serve: it misses clients that leave after a large request or amid
+  // the answer, and without a flag it warns whoever looks at the signal.
+  return serveOverNodeHttp(handler, options);
 }

@@ -268,17 +268,41 @@ const contract: Record<string, (serve: Serve) => Promise<void>> = {
     assertEquals(logger.warnings, []);
   },
 
-  async "a client that goes away amid the answer cancels its body"(serve) {
+  async "a client that goes away after a large request aborts it"(serve) {
+    const entered = deferred();
+    const aborted = deferred();
+    const { url } = await serve(async (request) => {
+      await request.arrayBuffer();
+      request.signal.addEventListener("abort", () => aborted.resolve());
+      entered.resolve();
+      await aborted.promise;
+      return new Response("nobody reads this");
+    });
+    const client = new AbortController();
+    const pending = assertRejects(() =>
+      fetch(url, { method: "POST", body: piece, signal: client.signal })
+    );
+    await entered.promise;
+    client.abort();
+    await pending;
+    await aborted.promise;
+  },
+
+  async "a client that goes away amid the answer cancels its body and aborts the request"(
+    serve,
+  ) {
     const cancelled = deferred();
-    const { url } = await serve(() =>
-      new Response(
+    const aborted = deferred();
+    const { url } = await serve(({ signal }) => {
+      signal.addEventListener("abort", () => aborted.resolve());
+      return new Response(
         new ReadableStream({
           start: (controller) =>
             controller.enqueue(new TextEncoder().encode("begun")),
           cancel: () => cancelled.resolve(),
         }),
-      )
-    );
+      );
+    });
     const client = new AbortController();
     const response = await fetch(url, { signal: client.signal });
     const reader = response.body!.getReader();
@@ -287,6 +311,7 @@ const contract: Record<string, (serve: Serve) => Promise<void>> = {
     client.abort();
     await rest;
     await cancelled.promise;
+    await aborted.promise;
   },
 
   async "an answer that breaks off does not look complete"(serve) {

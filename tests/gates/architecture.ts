@@ -47,7 +47,8 @@ export interface Platform {
 
 /** The platforms. */
 export const platforms: Readonly<Record<string, Platform>> = {
-  deno: { modules: [], globals: ["Deno"], packages: [], adapters: [] },
+  // The server of node:http, which Deno has as well, is the better one there.
+  deno: { modules: [], globals: ["Deno"], packages: [], adapters: ["node"] },
   node: {
     modules: ["node:"],
     globals: ["process", "Buffer"],
