@@ -22,16 +22,19 @@
  */
 // @ts-types="@modelcontextprotocol/sdk/client/stdio"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { ChildProcess } from "node:child_process";
+import { stat } from "node:fs/promises";
 import { kill } from "node:process";
 import type { Readable } from "node:stream";
-import type { McpTransport } from "../../src/mcp/protocol.ts";
+import { McpServerError } from "../../src/mcp/errors.ts";
+import type { McpEnding, McpTransport } from "../../src/mcp/protocol.ts";
 import type { McpStdioRequest } from "../../src/mcp/transport.ts";
 
 export type {
   McpServerSettings,
   McpStdioServer,
 } from "../../src/mcp/config.ts";
-export type { McpTransport } from "../../src/mcp/protocol.ts";
+export type { McpEnding, McpTransport } from "../../src/mcp/protocol.ts";
 export type { McpStdioRequest } from "../../src/mcp/transport.ts";
 
 /**
@@ -39,12 +42,11 @@ export type { McpStdioRequest } from "../../src/mcp/transport.ts";
  *
  * The program gets `HOME`, `PATH` and the few other variables that every program
  * needs, and those of its configuration; nothing else of the environment. What it
- * writes to standard error goes to the logger, line by line.
+ * writes to standard error goes to the logger, line by line; its last lines are part of
+ * the error when it ends too early.
  */
-export function stdioTransport(
-  { server, onLine }: McpStdioRequest,
-): McpTransport {
-  const { command, args = [], env = {}, cwd } = server;
+export function stdioTransport(request: McpStdioRequest): McpTransport {
+  const { command, args = [], env = {}, cwd } = request.server;
   const transport = new StdioClientTransport({
     command,
     args: [...args],
@@ -52,10 +54,8 @@ export function stdioTransport(
     stderr: "pipe",
     ...(cwd !== undefined && { cwd }),
   });
-  const errors = transport.stderr as Readable | null;
-  if (errors !== null) readLines(errors, onLine);
   endForCertain(transport);
-  return transport;
+  return Object.assign(transport, { ending: explained(transport, request) });
 }
 
 /**
@@ -82,10 +82,95 @@ function endForCertain(transport: StdioClientTransport): void {
   }
 }
 
+/**
+ * Makes a transport say why its program does not start.
+ *
+ * @returns What tells how the program ended, once it has.
+ */
+function explained(
+  transport: StdioClientTransport,
+  request: McpStdioRequest,
+): () => Promise<McpEnding> {
+  const lines: string[] = [];
+  const allRead = readLines(transport.stderr as Readable, (line) => {
+    lines.push(line);
+    // The last ones are enough, and a program may write for days.
+    if (lines.length > mostLines) lines.shift();
+    request.onLine(line);
+  });
+  let exit: Promise<string> = new Promise(() => {});
+  const { start } = transport;
+  transport.start = async () => {
+    const starting = start.call(transport);
+    // The SDK keeps the program to itself and drops how it ended.
+    const { _process } = transport as unknown as { _process?: ChildProcess };
+    if (_process !== undefined) exit = exitOf(_process);
+    try {
+      await starting;
+    } catch (error) {
+      throw await startFailure(error, request);
+    }
+  };
+  return async () => {
+    const how = await exit;
+    await allRead;
+    const { command } = request.server;
+    const lastOutput = lines.join("\n").slice(-longestOutput);
+    return { command, how, lastOutput };
+  };
+}
+
+const mostLines = 20;
+const longestOutput = 2048;
+
+function exitOf(program: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    program.once("close", (code, signal) => {
+      resolve(
+        signal === null ? `exited with code ${code}` : `was ended by ${signal}`,
+      );
+    });
+  });
+}
+
+async function startFailure(
+  error: unknown,
+  { name, server: { command, cwd } }: McpStdioRequest,
+): Promise<unknown> {
+  const { code } = error as { code?: unknown };
+  if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "EACCES") {
+    return error;
+  }
+  const problem = cwd !== undefined && !await isDirectory(cwd)
+    ? `its cwd ${cwd} is no directory`
+    : code === "EACCES"
+    ? `${command} may not be executed`
+    : `there is no program ${command}`;
+  return new McpServerError(
+    `MCP server ${name} could not be started: ${problem}`,
+    { server: name, cause: error },
+  );
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
 const longestLine = 8192;
 
-/** Cuts what a program writes into lines, also where it never ends one. */
-function readLines(input: Readable, onLine: (line: string) => void): void {
+/**
+ * Cuts what a program writes into lines, also where it never ends one.
+ *
+ * @returns Resolves when all is read.
+ */
+function readLines(
+  input: Readable,
+  onLine: (line: string) => void,
+): Promise<void> {
   let rest = "";
   input.setEncoding("utf8");
   input.on("data", (text: string) => {
@@ -96,7 +181,10 @@ function readLines(input: Readable, onLine: (line: string) => void): void {
     onLine(rest.slice(0, longestLine));
     rest = "";
   });
-  input.on("end", () => {
-    if (rest !== "") onLine(rest);
+  return new Promise((resolve) => {
+    input.on("end", () => {
+      if (rest !== "") onLine(rest);
+      resolve();
+    });
   });
 }

@@ -7,6 +7,8 @@ import { McpServerError } from "./errors.ts";
 import {
   isUnknownSession,
   isUserAway,
+  needsAuthorization,
+  notConnected,
   serverFailure,
   troubleText,
   wantsAuthorization,
@@ -14,22 +16,12 @@ import {
 import { unlessAborted } from "./pending.ts";
 import type { McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
+import type { McpServerStatus } from "./server_status.ts";
 import { readTools } from "./tool_list.ts";
 import { makeTransport } from "./transport.ts";
 import { withVariables } from "./variables.ts";
 
-/** How a server is. */
-export interface McpServerStatus {
-  /** `"closed"` before start-up, after shutdown, and when the connection was lost. */
-  readonly status:
-    | "connected"
-    | "failed"
-    | "needs_auth"
-    | "closed"
-    | "disabled";
-  /** Why it failed. */
-  readonly error?: string;
-}
+export type { McpServerStatus };
 
 const changesSettleMs = 300;
 const terminateTimeoutMs = 2000;
@@ -52,6 +44,8 @@ export class McpConnection {
   #tools: readonly McpTool[] = [];
   #status: McpServerStatus;
   #cancelRefresh: (() => void) | undefined;
+  /** The session whose end the status tells of. */
+  #lost: McpSession | undefined;
 
   /** Connects nothing yet. */
   constructor(name: string, server: McpServer, options: ConnectionOptions) {
@@ -121,7 +115,7 @@ export class McpConnection {
       if (call.signal?.aborted) throw call.signal.reason;
       this.#noteAuthorization(session, error);
       if (!session.isKeptByServer || !isUnknownSession(error)) {
-        throw serverFailure(error, this.name);
+        throw await session.explainCall(error, call);
       }
       // Somebody else may have replaced the session by now.
       if (this.#session === session) this.#drop();
@@ -146,9 +140,14 @@ export class McpConnection {
     this.#awaitingCode = undefined;
   }
 
+  /** Ends an attempt to connect, if one is under way. */
+  giveUp(): void {
+    this.#attempt?.abort(notConnected(this.name));
+  }
+
   /** Ends the session and forgets the tools; programs that were started have ended then. */
   async close(): Promise<void> {
-    this.#attempt?.abort(notConnected(this.name));
+    this.giveUp();
     await this.#opening?.catch(() => {});
     const session = this.#session;
     this.#forgetSession();
@@ -192,7 +191,7 @@ export class McpConnection {
     this.#attempt = attempt;
     const cancelTimer = clock.setTimer(connectTimeoutMs, () => {
       const message =
-        `MCP server ${name} did not connect within ${connectTimeoutMs} ms`;
+        `MCP server ${name} did not connect within ${connectTimeoutMs} ms (connectTimeoutMs)`;
       attempt.abort(new McpServerError(message, { server: name }));
     });
     try {
@@ -225,7 +224,7 @@ export class McpConnection {
     } catch (error) {
       this.#abandon(session);
       if (isUserAway(error)) this.#awaitingCode = session;
-      throw error;
+      throw await session.explain(error);
     } finally {
       unfollow();
     }
@@ -249,14 +248,17 @@ export class McpConnection {
   }
 
   #newSession(transport: Awaited<ReturnType<typeof makeTransport>>) {
-    const { clientInfo, hooks, logger } = this.#options;
+    const { clientInfo, hooks, clock, logger } = this.#options;
     const session: McpSession = new McpSession(transport, {
       server: this.name,
       clientInfo,
       hooks,
+      clock,
       onToolsChanged: () => this.#refreshSoon(session),
       onClosed: () => {
-        if (this.#session === session) this.#drop();
+        if (this.#session !== session) return;
+        this.#drop();
+        void this.#noteEnding(session);
       },
       onTrouble: (error) =>
         logger.info?.("An MCP server causes trouble", {
@@ -322,6 +324,16 @@ export class McpConnection {
     if (isUserAway(error)) this.#awaitingCode = session;
   }
 
+  // A program that ended is known to have a moment after its connection.
+  async #noteEnding(session: McpSession): Promise<void> {
+    this.#lost = session;
+    const error = await session.lastWords();
+    if (error === undefined || this.#lost !== session) return;
+    const { server, message } = error;
+    this.#status = { status: "closed", error: message };
+    this.#options.report({ kind: "server_failed", server, message });
+  }
+
   #drop(): void {
     const session = this.#session;
     this.#forgetSession();
@@ -333,18 +345,6 @@ export class McpConnection {
     this.#cancelRefresh?.();
     this.#cancelRefresh = undefined;
     this.#session = undefined;
+    this.#lost = undefined;
   }
-}
-
-function notConnected(server: string, cause?: unknown): McpServerError {
-  return new McpServerError(`MCP server ${server} is not connected`, {
-    server,
-    cause,
-  });
-}
-
-function needsAuthorization(server: string): McpServerError {
-  return new McpServerError(`MCP server ${server} needs authorization`, {
-    server,
-  });
 }

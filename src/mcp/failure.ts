@@ -1,5 +1,6 @@
 import { errorText } from "../base/errors.ts";
 import { McpServerError } from "./errors.ts";
+import type { McpEnding } from "./protocol.ts";
 import { ErrorCode, McpError, OAuthError, UnauthorizedError } from "./sdk.ts";
 
 /**
@@ -16,6 +17,63 @@ export function serverFailure(error: unknown, server: string): McpServerError {
     return new McpServerError(message, { server, httpStatus });
   }
   return new McpServerError(messageOf(error, server), { server, cause: error });
+}
+
+/** The error for a server without a connection. */
+export function notConnected(server: string, cause?: unknown): McpServerError {
+  return new McpServerError(`MCP server ${server} is not connected`, {
+    server,
+    cause,
+  });
+}
+
+/** The error for a server whose user has not come back with a code yet. */
+export function needsAuthorization(server: string): McpServerError {
+  return new McpServerError(`MCP server ${server} needs authorization`, {
+    server,
+  });
+}
+
+/** How the program of a server ended, with its last words; for people. */
+export function endingText(
+  server: string,
+  { command, how, lastOutput }: McpEnding,
+): string {
+  const text = `MCP server ${server} ended: ${command} ${how}`;
+  return lastOutput === "" ? text : `${text}; it wrote: ${lastOutput}`;
+}
+
+/** True if the connection ended while a request was pending. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof McpError && error.code === ErrorCode.ConnectionClosed;
+}
+
+/** What aborts a call that took longer than calls may take in all. */
+export function totalTimeout(): McpError {
+  return new McpError(ErrorCode.RequestTimeout, overall);
+}
+
+const overall = "The call took too long in all";
+
+/** Which time of a call was over; undefined if it is something else. */
+export function timeoutText(
+  error: unknown,
+  server: string,
+  call: {
+    readonly toolName: string;
+    readonly timeoutMs: number;
+    readonly maxTotalTimeoutMs: number | null;
+  },
+): string | undefined {
+  if (!isTimeout(error)) return undefined;
+  const limit = errorText(error).includes(overall)
+    ? `${call.maxTotalTimeoutMs} ms (maxTotalTimeoutMs)`
+    : `${call.timeoutMs} ms (timeoutMs)`;
+  return `MCP request timed out: ${server} did not answer ${call.toolName} within ${limit}`;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof McpError && error.code === ErrorCode.RequestTimeout;
 }
 
 /** What a log is told of an error that ends no request; the SDK quotes whole messages in some. */
@@ -68,9 +126,7 @@ function messageOf(error: unknown, server: string): string {
     return `The authorization server of MCP server ${server} answered ${error.errorCode}`;
   }
   if (error instanceof McpError) {
-    return error.code === ErrorCode.RequestTimeout
-      ? "MCP request timed out"
-      : error.message;
+    return isTimeout(error) ? "MCP request timed out" : error.message;
   }
   // Their messages quote what was read.
   if (error instanceof SyntaxError || isSchemaError(error)) {

@@ -1,13 +1,15 @@
+import { AgentCancelledError, throwIfAborted } from "../base/abort.ts";
 import { consoleLogger, systemClock } from "../base/ports.ts";
 import { requireMethods, requireNumber } from "../base/require.ts";
 import { UnknownToolError } from "../tools/errors.ts";
 import { parseMcpConfig } from "./config.ts";
-import { McpConnection, type McpServerStatus } from "./connection.ts";
+import { McpConnection } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { McpServerError } from "./errors.ts";
 import { unlessAborted } from "./pending.ts";
 import type { McpServerManagerOptions } from "./options.ts";
 import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
+import type { McpServerStatus } from "./server_status.ts";
 import { type Route, type Routes, routesOf, toolChanges } from "./routes.ts";
 
 /** What a call is made with. */
@@ -67,6 +69,7 @@ export class McpServerManager implements McpManager {
   readonly #watchers = new Set<(tools: readonly McpTool[]) => void>();
   #routes: Routes = new Map();
   #started = false;
+  #attempt: AbortController | undefined;
 
   /**
    * Connects nothing yet.
@@ -131,15 +134,18 @@ export class McpServerManager implements McpManager {
    * Connects to all servers at once. Does nothing if it is started.
    *
    * @throws {McpServerError} A required server failed; the others are closed again.
+   * @throws {AgentCancelledError} `shutdown` was called meanwhile.
    */
   async startup(): Promise<void> {
     if (this.#started) return;
     this.#diagnostics.clear();
+    const { signal } = this.#attempt = new AbortController();
     const failures = await Promise.all(
       this.#connections
         .filter(({ server }) => !server.disabled)
-        .map((connection) => this.#connect(connection)),
+        .map((connection) => this.#connect(connection, signal)),
     );
+    throwIfAborted(signal);
     const fatal = failures.find((failure) => failure !== undefined);
     if (fatal !== undefined) {
       await this.shutdown();
@@ -148,9 +154,13 @@ export class McpServerManager implements McpManager {
     this.#started = true;
   }
 
-  /** Closes all connections, last first, and forgets the tools. */
+  /** Closes all connections, last first, and forgets the tools; ends a start-up. */
   async shutdown(): Promise<void> {
     this.#started = false;
+    this.#attempt?.abort(
+      new AgentCancelledError("A shutdown ended the start-up"),
+    );
+    for (const connection of this.#connections) connection.giveUp();
     for (const connection of [...this.#connections].reverse()) {
       await connection.close();
     }
@@ -236,11 +246,15 @@ export class McpServerManager implements McpManager {
   }
 
   /** Connects one server. @returns Why the start-up has to fail, if it has to. */
-  async #connect(connection: McpConnection): Promise<unknown> {
+  async #connect(
+    connection: McpConnection,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     try {
       await connection.open();
       return undefined;
     } catch (error) {
+      if (signal.aborted) return undefined;
       const { name, server, status } = connection;
       if (server.required) return error;
       this.#diagnostics.report({

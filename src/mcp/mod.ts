@@ -29,7 +29,7 @@ export type {
   McpServerSettings,
   McpStdioServer,
 } from "./config.ts";
-export type { McpServerStatus } from "./connection.ts";
+export type { McpServerStatus } from "./server_status.ts";
 export type { McpDiagnostic } from "./diagnostic.ts";
 export { McpServerError, McpToolError } from "./errors.ts";
 export type { McpServerErrorOptions } from "./errors.ts";
@@ -55,6 +55,7 @@ export type {
 export type {
   McpClientInfo,
   McpContentBlock,
+  McpEnding,
   McpProgress,
   McpTool,
   McpToolAnnotations,

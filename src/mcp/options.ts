@@ -42,7 +42,7 @@ export interface McpConnectionOptions extends McpHooks {
   readonly onDiagnostic?: ((diagnostic: McpDiagnostic) => void) | undefined;
   /** Warned once of each thing that is wrong. @default {consoleLogger} */
   readonly logger?: Logger | undefined;
-  /** Drives the waits, except those for answers. @default {systemClock} */
+  /** Drives the waits, except that of `timeoutMs`. @default {systemClock} */
   readonly clock?: Clock | undefined;
 }
 

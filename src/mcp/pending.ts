@@ -1,14 +1,14 @@
 import { followSignal } from "../base/abort.ts";
 
 /**
- * Hands on a signal for as long as the work is pending.
+ * Hands on a signal for as long as the work is pending; the work may abort what it gets.
  *
  * The SDK keeps its listener on a signal forever, and would cancel requests that
  * ended long ago.
  */
 export async function whilePending<T>(
   signal: AbortSignal | undefined,
-  work: (own: AbortSignal) => Promise<T>,
+  work: (own: AbortController) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
   const controller = new AbortController();
@@ -17,7 +17,7 @@ export async function whilePending<T>(
     (reason) => controller.abort(reason),
   );
   try {
-    return await work(controller.signal);
+    return await work(controller);
   } catch (error) {
     // The SDK wraps the reason in an error of its own.
     throw signal?.aborted ? signal.reason : error;

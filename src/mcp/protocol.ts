@@ -16,6 +16,18 @@ export interface McpTransport {
   close(): Promise<void>;
   /** Id of the session, for transports that have one. */
   readonly sessionId?: string | undefined;
+  /** Tells how the program behind the transport ended, as soon as it has. */
+  ending?(): Promise<McpEnding>;
+}
+
+/** How a program ended. */
+export interface McpEnding {
+  /** The program, without its arguments. */
+  readonly command: string;
+  /** `exited with code 1` or `was ended by SIGKILL`, for instance. */
+  readonly how: string;
+  /** What it wrote to standard error at last; empty if it wrote nothing. */
+  readonly lastOutput: string;
 }
 
 /** Hints of a server about a tool; nothing makes it tell the truth. */

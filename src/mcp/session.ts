@@ -1,8 +1,18 @@
+import { withDeadline } from "../base/deadline.ts";
+import type { Clock } from "../base/ports.ts";
 import { McpServerError } from "./errors.ts";
+import {
+  endingText,
+  isConnectionLost,
+  serverFailure,
+  timeoutText,
+  totalTimeout,
+} from "./failure.ts";
 import { capabilitiesOf, installHooks, type McpHooks } from "./hooks.ts";
 import { whilePending } from "./pending.ts";
 import type {
   McpClientInfo,
+  McpEnding,
   McpProgress,
   McpToolResult,
   McpTransport,
@@ -27,6 +37,8 @@ export interface SessionOptions {
   readonly onToolsChanged: () => void;
   /** The connection is gone. */
   readonly onClosed: () => void;
+  /** Drives the waits. */
+  readonly clock: Clock;
   /** Something went wrong that ends no request. */
   readonly onTrouble: (error: unknown) => void;
 }
@@ -91,7 +103,7 @@ export class McpSession {
     await whilePending(signal, async (own) => {
       await client.connect(this.#transport as Transport, {
         timeout: timeoutMs,
-        signal: own,
+        signal: own.signal,
       });
     });
     if (client.getServerCapabilities()?.tools?.listChanged === true) {
@@ -120,27 +132,89 @@ export class McpSession {
 
   /** Calls a tool. */
   async callTool(call: SessionCall): Promise<McpToolResult> {
-    const { timeoutMs, maxTotalTimeoutMs } = call;
-    return await whilePending(call.signal, async (signal) => {
-      const result: unknown = await this.#client.request(
-        {
-          method: "tools/call",
-          params: { name: call.toolName, arguments: { ...call.arguments } },
-        },
-        ResultSchema,
-        {
-          signal,
-          // Without a listener the server would not be asked for progress, and
-          // progress would not extend the time.
-          onprogress: call.onProgress,
-          timeout: Math.min(timeoutMs, maxTotalTimeoutMs ?? timeoutMs),
-          resetTimeoutOnProgress: call.resetTimeoutOnProgress,
-          ...(maxTotalTimeoutMs !== null &&
-            { maxTotalTimeout: maxTotalTimeoutMs }),
-        },
-      );
-      return result as McpToolResult;
+    return await whilePending(call.signal, async (own) => {
+      const cancelTimer = this.#limit(own, call.maxTotalTimeoutMs);
+      try {
+        return await this.#request(call, own.signal);
+      } finally {
+        cancelTimer();
+      }
     });
+  }
+
+  async #request(call: SessionCall, signal: AbortSignal) {
+    const result: unknown = await this.#client.request(
+      {
+        method: "tools/call",
+        params: { name: call.toolName, arguments: { ...call.arguments } },
+      },
+      ResultSchema,
+      {
+        signal,
+        // Without a listener the server would not be asked for progress, and
+        // progress would not extend the time.
+        onprogress: call.onProgress,
+        timeout: call.timeoutMs,
+        resetTimeoutOnProgress: call.resetTimeoutOnProgress,
+      },
+    );
+    return result as McpToolResult;
+  }
+
+  // The SDK has such a limit as well, but looks at it when progress comes and does not
+  // tell the server.
+  #limit(own: AbortController, maxTotalTimeoutMs: number | null): () => void {
+    if (maxTotalTimeoutMs === null) return () => {};
+    return this.#options.clock.setTimer(
+      maxTotalTimeoutMs,
+      () => own.abort(totalTimeout()),
+    );
+  }
+
+  /** How the program of the server ended; undefined if there is none or it is still there. */
+  async ending(): Promise<McpEnding | undefined> {
+    const { clock } = this.#options;
+    const { ending } = this.#transport;
+    if (ending === undefined) return undefined;
+    return await withDeadline(() => ending.call(this.#transport), {
+      clock,
+      ms: endingTimeoutMs,
+      what: "Asking how a program ended",
+    }).catch(() => undefined);
+  }
+
+  /** That the program of the server ended, as an error; undefined as `ending`. */
+  async lastWords(cause?: unknown): Promise<McpServerError | undefined> {
+    const { server } = this.#options;
+    const ending = await this.ending();
+    if (ending === undefined) return undefined;
+    return new McpServerError(endingText(server, ending), { server, cause });
+  }
+
+  /** Why the session could not be opened. */
+  async explain(error: unknown): Promise<unknown> {
+    if (!isConnectionLost(error)) return error;
+    return await this.lastWords(error) ?? error;
+  }
+
+  /** Why a call failed, in words that the model may read. */
+  async explainCall(
+    error: unknown,
+    call: SessionCall,
+  ): Promise<McpServerError> {
+    const { server } = this.#options;
+    const late = timeoutText(error, server, call);
+    if (late !== undefined) return failed(late);
+    if (!isConnectionLost(error)) return serverFailure(error, server);
+    const ending = await this.ending();
+    const how = ending === undefined ? "" : ` (its program ${ending.how})`;
+    return failed(
+      `MCP server ${server} closed the connection${how}; the call may have been carried out`,
+    );
+
+    function failed(message: string): McpServerError {
+      return new McpServerError(message, { server, cause: error });
+    }
   }
 
   /** Lets the server forget the session, if it is one that it keeps. */
@@ -167,6 +241,9 @@ export class McpSession {
     await this.#client.close();
   }
 }
+
+// Its connection has ended, so this takes long only if the program closed its output and stays.
+const endingTimeoutMs = 500;
 
 interface Terminable {
   terminateSession?(): Promise<void>;

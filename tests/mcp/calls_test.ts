@@ -50,7 +50,12 @@ test("a server that never answers times out, and the run goes on", {
   await time.tick(20);
   assertEquals((await run).output, "ok");
   assertEquals(toolResultsOf(agent.state.messages), [
-    { status: "error", tool: "demo__lookup", error: "MCP request timed out" },
+    {
+      status: "error",
+      tool: "demo__lookup",
+      error:
+        "MCP request timed out: demo did not answer lookup within 20 ms (timeoutMs)",
+    },
   ]);
   assertEquals(demo.received.at(-1), "notifications/cancelled");
   await agent.shutdown();
@@ -109,14 +114,18 @@ test("progress extends the time of a call, up to the total", {
   assertEquals((await answer).data, "late");
   await patient.shutdown();
 
-  const options = { timeoutMs: 300, maxTotalTimeoutMs: 500 };
+  let isCancelled = false;
+  const options = { timeoutMs: 300, maxTotalTimeoutMs: 550 };
   const capped = handlerOver({
     demo: new FakeServer({
       call: ({ progress, signal }) => {
         asked += 1;
         const timer = setInterval(() => progress({ progress: 1 }), 100);
         const never = deferred();
-        signal.addEventListener("abort", () => never.resolve());
+        signal.addEventListener("abort", () => {
+          isCancelled = true;
+          never.resolve();
+        });
         return never.promise.finally(() => clearInterval(timer));
       },
     }),
@@ -125,11 +134,14 @@ test("progress extends the time of a call, up to the total", {
   const refused = assertRejects(
     () => capped.dispatch("demo__lookup", {}),
     McpServerError,
-    "MCP request timed out",
+    "MCP request timed out: demo did not answer lookup within 550 ms (maxTotalTimeoutMs)",
   );
   while (asked === 1) await time.tick(0);
-  await time.tick(600);
+  await time.tick(549);
+  assertEquals(isCancelled, false);
+  await time.tick(1);
   await refused;
+  assertEquals(isCancelled, true);
   await capped.shutdown();
 });
 

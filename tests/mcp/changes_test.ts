@@ -126,7 +126,7 @@ test("a server that does not connect in time is given up", async () => {
   await startup;
   assertEquals(handler.serverStatus("demo"), {
     status: "failed",
-    error: "MCP server demo did not connect within 100 ms",
+    error: "MCP server demo did not connect within 100 ms (connectTimeoutMs)",
   });
   await settle();
   assertEquals(demo.openCount, 0);

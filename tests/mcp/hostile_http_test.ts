@@ -15,6 +15,8 @@ import {
   silentStream,
 } from "./hostile_http.ts";
 
+const lost =
+  "MCP server bad closed the connection; the call may have been carried out";
 const noProtocol = "MCP server bad sent what the protocol does not allow";
 
 test("what a server answers in its own way fails the call, and the run goes on", async () => {
@@ -36,16 +38,16 @@ test("what a server answers in its own way fails the call, and the run goes on",
     ],
     empty_stream: [
       () => eventStream([]),
-      "MCP error -32000: Connection closed",
+      lost,
     ],
     broken_stream: [
       () =>
         eventStream([message({ method: "notifications/message" })], "break"),
-      "MCP error -32000: Connection closed",
+      lost,
     ],
     broken_event: [
       () => eventStream(['{"jsonrpc":"2.0"', '{"jsonr'], "break"),
-      "MCP error -32000: Connection closed",
+      lost,
     ],
   };
   const told = await runOver(
@@ -137,7 +139,8 @@ test("a server that does not answer is given up, and its request with it", async
     JSON.stringify({
       status: "error",
       tool: `bad__${name}`,
-      error: "MCP request timed out",
+      error:
+        `MCP request timed out: bad did not answer ${name} within 500 ms (timeoutMs)`,
     });
   assertEquals(told, [timedOut("hang"), timedOut("say_nothing"), "looked"]);
   assertEquals(givenUp, [true, true]);
@@ -162,7 +165,7 @@ test("a server that hangs at start-up is left out", async () => {
   assertEquals((await agent.run("Go")).output, "done");
   assertEquals(
     handler.diagnostics.map(({ message }) => message),
-    ["MCP server bad did not connect within 20 ms"],
+    ["MCP server bad did not connect within 20 ms (connectTimeoutMs)"],
   );
   await agent.shutdown();
   assertEquals(signals.map(({ aborted }) => aborted), [true]);

@@ -16,21 +16,82 @@ import {
 } from "../../src/mcp/mod.ts";
 import { calls, text } from "../../src/testing/mod.ts";
 import { agentWith, type FixtureOptions } from "../agent/fixtures.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { childProgram } from "../support/child_program.ts";
 import { deferred } from "../support/deferred.ts";
 
 const scenarios: Readonly<Record<string, () => Promise<void>>> = {
-  die: () => failOnce("die", "MCP error -32000: Connection closed"),
+  die: () => failOnce("die", lost("exited with code 1")),
 
-  die_in_a_word: () =>
-    failOnce("die_in_a_word", "MCP error -32000: Connection closed"),
+  die_in_a_word: () => failOnce("die_in_a_word", lost("exited with code 1")),
 
-  never_end_a_line: () =>
-    failOnce("never_end_a_line", "MCP error -32000: Connection closed"),
+  // It is ended by the client, in whatever time and way that takes.
+  never_end_a_line: () => failOnce("never_end_a_line", lost()),
 
   never_answer: () =>
-    failOnce("never_answer", "MCP request timed out", { timeoutMs: 2000 }),
+    failOnce(
+      "never_answer",
+      /^MCP request timed out: bad did not answer never_answer within 2000 ms \(timeoutMs\)$/,
+      { timeoutMs: 2000 },
+    ),
+
+  async unlicensed() {
+    const { handler } = hostile("unlicensed");
+    await handler.startup();
+    const { status, error = "" } = handler.serverStatus("bad")!;
+    assertEquals(status, "failed");
+    assertMatch(
+      error,
+      /^MCP server bad ended: \S+ exited with code 3; it wrote: License missing$/,
+    );
+    assertEquals(handler.diagnostics.map(({ message }) => message), [error]);
+    await handler.shutdown();
+  },
+
+  async last_words() {
+    const { handler } = hostile();
+    await handler.startup();
+    await handler.dispatch("bad__leave_a_word", {}).catch(() => {});
+    await until(() => handler.serverStatus("bad")?.error !== undefined);
+    const { status, error = "" } = handler.serverStatus("bad")!;
+    assertEquals(status, "closed");
+    assertMatch(error, / exited with code 1; it wrote: x{1900,2044}\nbye$/);
+    await handler.shutdown();
+    assertEquals(handler.serverStatus("bad"), { status: "closed" });
+  },
+
+  async not_there() {
+    const { command } = childProgram("tests/mcp/hostile_server_program.ts");
+    const handler = new McpToolHandler({
+      servers: {
+        lost: { command: "ejagent-no-such-program", args: ["--key=sesame"] },
+        homeless: { command, cwd: "/no/such/folder" },
+      },
+      stdio: stdioTransport,
+      logger: { warn() {} },
+    });
+    await handler.startup();
+    assertEquals(handler.diagnostics.map(({ message }) => message), [
+      "MCP server lost could not be started: there is no program ejagent-no-such-program",
+      "MCP server homeless could not be started: its cwd /no/such/folder is no directory",
+    ]);
+    await handler.shutdown();
+    const { handler: present } = hostile();
+    await present.startup();
+    await present.shutdown();
+  },
+
+  async shut_down() {
+    const { handler, started } = hostile("deaf", { connectTimeoutMs: 60_000 });
+    const { agent } = agentWith([text("never")], { tools: [handler] });
+    const run = agent.run("Go", { signal: AbortSignal.timeout(500) });
+    await started;
+    assertEquals((await run).status, "cancelled");
+    await agent.shutdown();
+    await untilGone(startedIds);
+    assertEquals(handler.serverStatus("bad"), { status: "closed" });
+    assertEquals(handler.diagnostics, []);
+  },
 
   async answer_twice() {
     const { handler, logs } = hostile();
@@ -82,7 +143,10 @@ const scenarios: Readonly<Record<string, () => Promise<void>>> = {
     assertEquals(answers, ["echo"]);
     assertEquals(
       handler.diagnostics.map(({ kind, message }) => [kind, message]),
-      [["server_failed", "MCP server bad did not connect within 200 ms"]],
+      [[
+        "server_failed",
+        "MCP server bad did not connect within 200 ms (connectTimeoutMs)",
+      ]],
     );
   },
 
@@ -134,26 +198,34 @@ const startedIds: number[] = [];
 await scenarios[argv.at(-1)!]!();
 await untilGone(startedIds);
 
+/** What the model reads of a connection that was lost in a call. */
+function lost(ending = ".*"): RegExp {
+  return new RegExp(
+    "^MCP server bad closed the connection" +
+      `( \\(its program ${ending}\\))?; the call may have been carried out$`,
+  );
+}
+
 /** A tool that brings its server down, whose next call finds it up again. */
 async function failOnce(
   tool: string,
-  error: string,
+  error: RegExp,
   options: Partial<McpToolHandlerOptions> = {},
 ): Promise<void> {
   const { handler } = hostile("well", options);
   const { answers } = await runOver(handler, [tool, "echo"]);
-  assertEquals(answers, [
-    JSON.stringify({ status: "error", tool: `bad__${tool}`, error }),
-    "echo",
-  ]);
+  const [failure, ...rest] = answers;
+  assertMatch(JSON.parse(String(failure)).error, error);
+  assertEquals(rest, ["echo"]);
 }
 
 /** A handler over the hostile server, under the name "bad". */
 function hostile(
   mode = "well",
   options: Partial<McpToolHandlerOptions> = {},
-): { readonly handler: McpToolHandler; readonly logs: readonly string[] } {
+) {
   const logs: string[] = [];
+  const started = deferred();
   const { command, args } = childProgram(
     "tests/mcp/hostile_server_program.ts",
     mode,
@@ -168,6 +240,7 @@ function hostile(
       transport.start = async () => {
         await start.call(transport);
         startedIds.push(transport.pid!);
+        started.resolve();
       };
       return transport;
     },
@@ -178,7 +251,7 @@ function hostile(
     },
     ...options,
   });
-  return { handler, logs };
+  return { handler, logs, started: started.promise };
 }
 
 /** A run that calls one tool a turn; gives back what the model was told. */
@@ -204,11 +277,15 @@ async function runOver(
 /** A process that was killed may take a moment to end. */
 async function untilGone(processIds: readonly number[]): Promise<void> {
   assert(processIds.length > 0);
+  await until(() => !processIds.some(isAlive));
+}
+
+async function until(holds: () => boolean): Promise<void> {
   for (let attempt = 0; attempt < 1000; attempt++) {
-    if (!processIds.some(isAlive)) return;
+    if (holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  throw new Error("A server is still running");
+  throw new Error("It is still not so");
 }
 
 function isAlive(processId: number): boolean {

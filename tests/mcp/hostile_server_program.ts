@@ -18,6 +18,9 @@ let properties: Json = {};
 const misdeeds: Readonly<Record<string, (request: Request) => void>> = {
   echo: (request) => answer(request, "echo"),
   die: () => exit(1),
+  leave_a_word() {
+    stderr.write(`${"x".repeat(4000)}\nbye\n`, () => exit(1));
+  },
   die_in_a_word() {
     stdout.write('{"jsonrpc":"2.0","id":', () => exit(1));
   },
@@ -82,7 +85,9 @@ const methods: Readonly<Record<string, (request: Request) => void>> = {
   },
 };
 
-if (mode === "deaf") {
+if (mode === "unlicensed") {
+  stderr.write("License missing\n", () => exit(3));
+} else if (mode === "deaf") {
   process.on("SIGTERM", () => {});
   setInterval(() => {}, 1000);
 } else {

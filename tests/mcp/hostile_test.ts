@@ -12,6 +12,10 @@ const scenarios = {
   flood: "notifications that come faster than observers are not piled up",
   flood_errors: "a flood of errors without a line break is cut",
   deaf: "a server that hangs at start-up is left out and killed",
+  unlicensed: "a server that ends at once says why",
+  last_words: "a server that ends later is known by its last words",
+  not_there: "a program or a directory that is not there is named",
+  shut_down: "a shutdown of the agent ends a server that has not started",
   change: "a schema that changes during a run is that of the next turn",
   many: "2,000 tools in pages are all callable, under the same names each time",
 };
