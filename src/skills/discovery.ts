@@ -80,10 +80,19 @@ interface Reading {
   readonly warnings: readonly string[];
 }
 
-/** Reads all directories at once; the result is in order. */
+/** Programs may keep only so many files and connections open; macOS grants 256 files. */
+const readAtOnce = 16;
+
+/** Reads all directories, several at once; the result is in order. */
 async function readSkills(source: SkillSource): Promise<readonly Reading[]> {
   const refs = [...await source.list()].sort(byDirectory);
-  const readings = await Promise.all(refs.map((ref) => tryToRead(source, ref)));
+  const readings: Reading[] = [];
+  const waiting = refs.entries();
+  await Promise.all(Array.from({ length: readAtOnce }, async () => {
+    for (const [index, ref] of waiting) {
+      readings[index] = await tryToRead(source, ref);
+    }
+  }));
   const names = new Set<string>();
   for (const { found, location } of readings) {
     if (found === undefined) continue;

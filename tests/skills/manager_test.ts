@@ -384,6 +384,28 @@ test("skills come in the order of sources, then of directories", {
   }
 });
 
+test("hundreds of skills are read a few at a time and stay in order", async () => {
+  const names = Array.from({ length: 200 }, (_, i) => `s${100 + i}`);
+  let open = 0;
+  let most = 0;
+  const source: SkillSource = {
+    id: "many",
+    list: () => Promise.resolve(names.map((dir) => ({ dir, files: [] }))),
+    async read(dir) {
+      most = Math.max(most, ++open);
+      // The even ones take longer.
+      if (Number(dir.slice(1)) % 2 === 0) await Promise.resolve();
+      await Promise.resolve();
+      open--;
+      return "RULES";
+    },
+  };
+  const manager = new SkillManager({ source });
+  await manager.discover();
+  assertEquals(manager.skills.map(({ name }) => name), names);
+  assertEquals(most, 16);
+});
+
 test("of two sources with a skill of one name the first counts", async () => {
   const sources = ["one", "two"].map((id) =>
     memorySkillSource({ "x/SKILL.md": id }, { id })
