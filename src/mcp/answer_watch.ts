@@ -26,8 +26,8 @@ export interface AnswerWatch {
  * Ends requests over HTTP that nobody will answer any longer.
  *
  * Without it a call whose response broke off waits for all of its time, and the response
- * to a call that was given up stays open. Responses whose events have ids are left alone:
- * the SDK takes them up again.
+ * to a call that was given up stays open. Of responses whose events have
+ * ids only the latter are ended: the SDK takes them up again where they broke off.
  */
 export function answerWatch(send: McpFetch): AnswerWatch {
   const waiting = new Map<unknown, Exchange>();
@@ -112,7 +112,6 @@ class Exchange {
 
   /** Closes the response, as its answer interests nobody. */
   giveUp(): void {
-    if (this.#isResumable) return;
     this.#isGivenUp = true;
     this.#controller.abort();
   }
@@ -135,9 +134,9 @@ class Exchange {
       onPiece: (piece) => this.#isResumable ||= findsId(piece),
       onEnd: (error) => {
         this.#unfollow();
+        if (this.#isResumable) return this.#isGivenUp ? noEnd : error;
         const isClosing = this.signal.aborted && !this.#isGivenUp;
-        if (this.#isResumable || isClosing) return error;
-        return noticeOf(this.#id);
+        return isClosing ? error : noticeOf(this.#id);
       },
     });
   }
@@ -156,9 +155,15 @@ class Exchange {
 /** What is made of a body on its way. */
 interface Passage {
   readonly onPiece: (piece: Uint8Array) => void;
-  /** Gives back the last piece or the error to end with, undefined for neither. */
+  /**
+   * Gives back the last piece or the error to end with, undefined for neither, or
+   * `noEnd` for a body that ends without anybody being told.
+   */
   readonly onEnd: (error: unknown) => unknown;
 }
+
+/** For a response that the SDK would ask for again if it saw it end. */
+const noEnd = Symbol("no end");
 
 function passedOn(
   body: ReadableStream<Uint8Array>,
@@ -178,6 +183,7 @@ function passedOn(
         failure = error;
       }
       const last = onEnd(failure);
+      if (last === noEnd) return new Promise(() => {});
       if (last instanceof Uint8Array) controller.enqueue(last);
       else if (last !== undefined) return controller.error(last);
       controller.close();

@@ -15,20 +15,31 @@ const hashDigits = 8;
  * It is `server__tool` as long as that is a legal name. Other characters become
  * `_`; a name that is too long, or that is changed and then equals another one,
  * ends in a hash of what it was. The same tools always get the same names.
+ *
+ * @param held What names stand for already. A tool keeps the name that it has; another
+ * one that would get it ends in a hash, or gets no name if that is held as well.
  */
 export function exposedToolNames(
   tools: readonly RawToolName[],
-): readonly string[] {
+  held: ReadonlyMap<string, RawToolName> = new Map(),
+): readonly (string | undefined)[] {
+  const kept = new Map([...held].map(([name, tool]) => [keyOf(tool), name]));
   const raw = tools.map(({ server, tool }) => `${server}__${tool}`);
   const legal = raw.map(toLegalCharacters);
   const counts = new Map<string, number>();
   for (const name of legal) counts.set(name, (counts.get(name) ?? 0) + 1);
   return legal.map((name, index) => {
+    const own = kept.get(keyOf(tools[index]!));
+    if (own !== undefined) return own;
+    const hashed = withHash(name, raw[index]!);
     const ambiguous = name !== raw[index] && counts.get(name)! > 1;
-    return ambiguous || name.length > longestName
-      ? withHash(name, raw[index]!)
-      : name;
+    const wanted = ambiguous || name.length > longestName ? hashed : name;
+    return [wanted, hashed].find((name) => !held.has(name));
   });
+}
+
+function keyOf({ server, tool }: RawToolName): string {
+  return JSON.stringify([server, tool]);
 }
 
 /** What the exposed names of a server's tools begin with. */

@@ -23,7 +23,8 @@ export interface ConvertMcpResultOptions {
  * become one text, line by line. Everything else becomes `{ content: [...] }` with one
  * entry for each block.
  *
- * @throws {McpToolError} The tool failed; the message is what it said.
+ * @throws {McpToolError} The tool failed; the message is what it said. Or its content
+ * is not what the protocol allows.
  *
  * @example A result of two texts
  * ```ts
@@ -38,7 +39,8 @@ export function convertMcpResult(
   result: McpToolResult,
   options: ConvertMcpResultOptions,
 ): unknown {
-  const { content = [], structuredContent, isError } = result;
+  const { structuredContent, isError } = result;
+  const content = contentOf(result);
   const texts = content.filter(isText).map(({ text }) => text);
   if (isError === true) {
     const message = texts.join("\n");
@@ -58,6 +60,16 @@ export function convertMcpResult(
     return texts.join("\n");
   }
   return { content: blocksOf(content, options) };
+}
+
+// What a server sends instead of a list is not read by anybody before.
+function contentOf(
+  { content = [] }: McpToolResult,
+): readonly McpContentBlock[] {
+  if (Array.isArray(content) && content.every(isJsonObject)) {
+    return content as unknown as readonly McpContentBlock[];
+  }
+  throw new McpToolError("MCP tool returned content that is no list of blocks");
 }
 
 function blocksOf(

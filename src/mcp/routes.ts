@@ -1,7 +1,7 @@
 import { canonicalJson } from "../base/json.ts";
 import type { McpConnection } from "./connection.ts";
 import type { ReportDiagnostic } from "./diagnostic.ts";
-import { exposedToolNames } from "./names.ts";
+import { exposedToolNames, type RawToolName } from "./names.ts";
 import type { McpToolChanges } from "./options.ts";
 import type { McpTool } from "./protocol.ts";
 
@@ -16,27 +16,39 @@ export interface Route {
 /** Routes by the names that the model sees. */
 export type Routes = ReadonlyMap<string, Route>;
 
-/** The routes to all tools as they are now, connection by connection. */
+/**
+ * The routes to all tools as they are now, connection by connection.
+ *
+ * @param before A name that leads to a tool here never leads to another one.
+ */
 export function routesOf(
   connections: readonly McpConnection[],
+  before: Routes,
   report: ReportDiagnostic,
 ): Routes {
   const all = connections.flatMap((connection) =>
     connection.tools.map((tool) => ({ connection, tool }))
   );
-  const names = exposedToolNames(all.map(({ connection, tool }) => ({
-    server: connection.name,
-    tool: tool.name,
-  })));
+  const names = exposedToolNames(
+    all.map(({ connection, tool }) => rawNameOf(connection, tool.name)),
+    new Map(
+      [...before].map(([name, { connection, tool }]) => [
+        name,
+        rawNameOf(connection, tool.toolName!),
+      ]),
+    ),
+  );
   const routes = new Map<string, Route>();
   all.forEach(({ connection, tool }, index) => {
-    const name = names[index]!;
-    if (routes.has(name)) {
+    const name = names[index];
+    if (name === undefined || routes.has(name)) {
       report({
         kind: "tool_left_out",
         server: connection.name,
         toolName: tool.name,
-        message: `Another server has the tool ${name}`,
+        message: name === undefined
+          ? "Its name stands for another tool"
+          : `Another server has the tool ${name}`,
       });
     } else {
       const exposed = Object.freeze({ ...tool, name });
@@ -44,6 +56,10 @@ export function routesOf(
     }
   });
   return routes;
+}
+
+function rawNameOf({ name }: McpConnection, tool: string): RawToolName {
+  return { server: name, tool };
 }
 
 /** How the tools of one connection changed; undefined if they did not. */

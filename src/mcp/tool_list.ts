@@ -28,7 +28,7 @@ export type ListPage = (
 
 const mostPages = 250;
 
-/** Asks for all pages; ends at a cursor that was there before. */
+/** Asks for all pages; ends at an empty cursor or one that was there before. */
 export async function readAllPages(listPage: ListPage): Promise<unknown[]> {
   const tools: unknown[] = [];
   const cursors = new Set<string>();
@@ -36,7 +36,8 @@ export async function readAllPages(listPage: ListPage): Promise<unknown[]> {
   for (let page = 0; page < mostPages; page++) {
     const { tools: listed, nextCursor } = await listPage(cursor);
     if (Array.isArray(listed)) tools.push(...listed);
-    if (typeof nextCursor !== "string" || cursors.has(nextCursor)) break;
+    if (typeof nextCursor !== "string" || nextCursor === "") break;
+    if (cursors.has(nextCursor)) break;
     cursors.add(nextCursor);
     cursor = nextCursor;
   }

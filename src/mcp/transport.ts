@@ -85,10 +85,16 @@ export async function makeTransport(
     }
     case "sse": {
       const { url, settings } = httpSettings(name, server, options.http);
-      const { SSEClientTransport } = await import(
+      const { SSEClientTransport, SseError } = await import(
         "@modelcontextprotocol/sdk/client/sse.js"
       );
-      return new SSEClientTransport(url, settings);
+      const transport = new SSEClientTransport(url, settings);
+      // Its stream would be taken up again for a session that shook no hands. The
+      // event source starts a timer for that behind this very call.
+      transport.onerror = (error: Error) => {
+        if (error instanceof SseError) queueMicrotask(() => transport.close());
+      };
+      return transport;
     }
   }
 }

@@ -1,5 +1,6 @@
 import { answerWatch } from "../../src/mcp/answer_watch.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 import { eventStream, json, message } from "./hostile_http.ts";
 
@@ -45,4 +46,33 @@ test("other responses and other requests pass as they are", async () => {
   const token = { method: "POST", body: new URLSearchParams("a=b") };
   assertEquals(await watch.fetch(url, token), refusal);
   assertEquals(await watch.fetch(url), refusal);
+});
+
+test("a call that is given up closes its response, and nobody takes it up again", async () => {
+  let signal: AbortSignal | undefined;
+  const watch = answerWatch((_url, init) => {
+    signal ??= init!.signal!;
+    const first = new TextEncoder().encode("id: 1\ndata: \n\n");
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(first);
+        signal!.addEventListener("abort", () => controller.error("closed"));
+      },
+    });
+    const headers = { "content-type": "text/event-stream" };
+    return Promise.resolve(new Response(body, { headers }));
+  });
+  const reader = (await watch.fetch(url, call)).body!.getReader();
+  await reader.read();
+  let told = false;
+  const tell = () => told = true;
+  reader.read().then(tell, tell);
+
+  const body = message({
+    method: "notifications/cancelled",
+    params: { requestId: 7 },
+  });
+  await watch.fetch(url, { method: "POST", body });
+  await settle();
+  assertEquals([signal?.aborted, told], [true, false]);
 });

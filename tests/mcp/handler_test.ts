@@ -240,6 +240,10 @@ test("all pages are listed, and a cursor that comes back ends the list", {
   assertEquals(handler.toolNames, ["demo__a", "demo__b", "demo__c"]);
   await handler.shutdown();
 
+  const ending = await startedDemo({ pages, lastCursor: "" });
+  assertEquals(ending.server.received.slice(2), Array(3).fill("tools/list"));
+  await ending.handler.shutdown();
+
   const looping = new FakeServer({ pages, lastCursor: "9" });
   const other = handlerOver({ demo: looping });
   await other.startup();

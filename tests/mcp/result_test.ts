@@ -101,3 +101,13 @@ test("a failure is what the tool said", () => {
   assertEquals(fail([text("no"), { type: "image" }, text("luck")]), "no\nluck");
   assertEquals(fail([]), "MCP tool reported an error");
 });
+
+test("content that is no list of blocks is refused", () => {
+  for (const content of [null, "text", [null], [[]]]) {
+    assertThrows(
+      () => convertMcpResult({ content } as never, options),
+      McpToolError,
+      "MCP tool returned content that is no list of blocks",
+    );
+  }
+});
