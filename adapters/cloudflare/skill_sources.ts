@@ -1,4 +1,5 @@
 import { requireText } from "../../src/base/require.ts";
+import { SkillError } from "../../src/skills/errors.ts";
 import { isSkillPath } from "../../src/skills/path.ts";
 import { listDirectories, type SkillSource } from "../../src/skills/source.ts";
 import { type KvNamespace, namesIn } from "./kv_types.ts";
@@ -97,11 +98,22 @@ function storeSource(
     async list() {
       const names = await store.names(prefix);
       const paths = names.map((name) => name.slice(prefix.length));
+      requireWholePrefix(prefix, paths);
       // Some programs mark a folder by a key that ends in a slash.
       return listDirectories(paths.filter(isSkillPath));
     },
     read: (dir, path) => store.text(`${prefix}${dir}/${path}`),
   };
+}
+
+/** With half of a folder's name for a prefix, no key would hold a path. */
+function requireWholePrefix(prefix: string, paths: readonly string[]): void {
+  if (/^$|\/$/.test(prefix)) return;
+  if (paths.some((path) => path.startsWith("/"))) {
+    throw new SkillError(
+      `The prefix of the keys of skills lacks its slash: give "${prefix}/"`,
+    );
+  }
 }
 
 async function objectsIn(bucket: R2Bucket, prefix: string): Promise<string[]> {

@@ -3,9 +3,10 @@ import {
   type R2Bucket,
   r2SkillSource,
 } from "../../../adapters/cloudflare/skill_sources.ts";
+import { SkillError } from "../../../src/skills/errors.ts";
 import { SkillManager } from "../../../src/skills/manager.ts";
 import type { SkillSource } from "../../../src/skills/source.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assertEquals, assertRejects } from "../../support/assert.ts";
 import { test } from "../../support/suite.ts";
 import { memoryKv } from "./memory_kv.ts";
 
@@ -40,15 +41,14 @@ function bucketOf(texts: ReadonlyMap<string, string>): R2Bucket {
   };
 }
 
-const sources: Readonly<Record<string, () => SkillSource>> = {
-  "Workers KV": () =>
-    kvSkillSource(memoryKv(new Map(files)), { prefix: "skills/" }),
-  "an R2 bucket": () => r2SkillSource(bucketOf(files), { prefix: "skills/" }),
+const sources: Readonly<Record<string, (prefix: string) => SkillSource>> = {
+  "Workers KV": (prefix) => kvSkillSource(memoryKv(new Map(files)), { prefix }),
+  "an R2 bucket": (prefix) => r2SkillSource(bucketOf(files), { prefix }),
 };
 
 for (const [place, makeSource] of Object.entries(sources)) {
   test(`skills are found and read in ${place}`, async () => {
-    const source = makeSource();
+    const source = makeSource("skills/");
     const refs = [...await source.list()].sort((a, b) =>
       a.dir < b.dir ? -1 : 1
     );
@@ -64,6 +64,13 @@ for (const [place, makeSource] of Object.entries(sources)) {
     assertEquals(
       skills.get("pdf").location,
       `skill://${source.id}/pdf/SKILL.md`,
+    );
+  });
+  test(`a prefix without its slash is told in ${place}`, async () => {
+    await assertRejects(
+      () => makeSource("skills").list(),
+      SkillError,
+      'give "skills/"',
     );
   });
 }
