@@ -1,5 +1,20 @@
+import { isPromiseLike } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
+import {
+  address,
+  flag,
+  headerMap,
+  memberOf,
+  milliseconds,
+  name as nameType,
+  provider,
+  type Source,
+  text,
+  textMap,
+  texts,
+} from "./config_members.ts";
 import type { McpOAuthProvider } from "./oauth_provider.ts";
 import type { McpTransport } from "./protocol.ts";
 
@@ -60,7 +75,13 @@ export interface McpConfig {
   readonly mcpServers: Readonly<Record<string, McpServer>>;
 }
 
-/** A server as configurations write it; members that are not named here are ignored. */
+/**
+ * A server as configurations write it; members that are not named here are ignored.
+ *
+ * With `env` given to the handler, `${NAME}` and `${env:NAME}` stand for a variable, and
+ * `${NAME:-otherwise}` for one that may be missing, in all texts of a server but its
+ * description.
+ */
 export interface McpServerInput extends McpServerSettings {
   /** The program of a server that is a child process. */
   readonly command?: string | undefined;
@@ -96,7 +117,7 @@ export interface McpServerInput extends McpServerSettings {
  * Reads a configuration in the format that MCP clients share: `{ "mcpServers": {...} }`,
  * or the servers alone.
  *
- * Reads no files and expands no variables.
+ * Reads no files and expands no variables; `${NAME}` is for the handler.
  *
  * @param source JSON text, the parsed JSON, or what this function returned.
  * @throws {TypeError} It is no configuration, or a server has neither `command` nor
@@ -128,13 +149,34 @@ export function parseMcpConfig(source: unknown): McpConfig {
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
+  } catch (error) {
     // The message of the parser would quote the text, which may hold tokens.
-    throw new TypeError("The MCP configuration is no JSON");
+    const place = /line \d+ column \d+/.exec(String(error))?.[0];
+    throw new TypeError(
+      `The MCP configuration is no JSON${place ? `, see ${place}` : ""}` +
+        (/^\s*[[{]/.test(text)
+          ? ""
+          : "; a file has to be read first, by loadMcpConfig for instance"),
+    );
+  }
+}
+
+/** Reads the text of a file. @throws {TypeError} As `parseMcpConfig`, naming the file. */
+export function parseMcpConfigFile(
+  text: string,
+  path: string | URL,
+): McpConfig {
+  try {
+    return parseMcpConfig(text);
+  } catch (error) {
+    throw new TypeError(`${errorText(error)}; see ${path}`);
   }
 }
 
 function serverMapIn(root: unknown): Record<string, unknown> {
+  if (isPromiseLike(root)) {
+    throw new TypeError("The MCP configuration is a promise; await it");
+  }
   if (!isJsonObject(root)) {
     throw new TypeError("The MCP configuration must be an object");
   }
@@ -155,42 +197,58 @@ function isServer(value: unknown): boolean {
 }
 
 function readServer(name: string, input: unknown): McpServer {
+  if (name.trim() === "") throw new TypeError("An MCP server needs a name");
   if (!isJsonObject(input)) {
     throw new TypeError(`MCP server "${name}" must be an object`);
   }
   const source = { name, input };
-  const settings = settingsIn(source);
-  const { transport, authProvider } = input;
+  const { transport, command, url } = input;
   if (typeof transport === "function") {
     const make = transport as McpCustomServer["transport"];
-    return Object.freeze({ kind: "custom", transport: make, ...settings });
-  }
-  const command = memberOf(source, "command", text);
-  if (command !== undefined) {
-    return frozenCopy<McpStdioServer>({
-      kind: "stdio",
-      command,
-      ...present({
-        args: memberOf(source, "args", texts),
-        env: memberOf(source, "env", textMap),
-        cwd: memberOf(source, "cwd", text),
-      }),
-      ...settings,
+    return Object.freeze({
+      kind: "custom",
+      transport: make,
+      ...settingsIn(source),
     });
   }
-  if (input.url === undefined) {
-    throw new TypeError(`MCP server "${name}" has neither command nor url`);
+  if (command !== undefined && url !== undefined) {
+    throw new TypeError(`MCP server "${name}" has both command and url`);
   }
-  const url = String(input.url);
+  if (command !== undefined) return stdioServer(source);
+  if (url !== undefined) return remoteServer(source);
+  throw new TypeError(`MCP server "${name}" has neither command nor url`);
+}
+
+function stdioServer(source: Source): McpStdioServer {
+  const named = namedKind(source);
+  if (named !== undefined && named !== "stdio") {
+    throw new TypeError(
+      `MCP server "${source.name}" names a transport that a command cannot have; use stdio or none`,
+    );
+  }
+  return frozenCopy<McpStdioServer>({
+    kind: "stdio",
+    command: memberOf(source, "command", nameType)!,
+    ...present({
+      args: memberOf(source, "args", texts),
+      env: memberOf(source, "env", textMap),
+      cwd: memberOf(source, "cwd", nameType),
+    }),
+    ...settingsIn(source),
+  });
+}
+
+function remoteServer(source: Source): McpRemoteServer {
+  const url = String(memberOf(source, "url", address));
   return Object.freeze<McpRemoteServer>({
-    kind: remoteKind(name, input, url),
+    kind: remoteKind(source, url),
     url,
     ...present({
-      headers: frozenCopy(memberOf(source, "headers", textMap)),
-      auth: memberOf(source, "auth", text),
-      authProvider: authProvider as McpOAuthProvider | undefined,
+      headers: frozenCopy(memberOf(source, "headers", headerMap)),
+      auth: memberOf(source, "auth", nameType),
+      authProvider: memberOf(source, "authProvider", provider),
     }),
-    ...settings,
+    ...settingsIn(source),
   });
 }
 
@@ -213,12 +271,8 @@ const remoteKinds: Readonly<Record<string, McpRemoteServer["kind"]>> = {
   "sse": "sse",
 };
 
-function remoteKind(
-  name: string,
-  input: Record<string, unknown>,
-  url: string,
-): McpRemoteServer["kind"] {
-  const named = input.kind ?? input.transport ?? input.type;
+function remoteKind(source: Source, url: string): McpRemoteServer["kind"] {
+  const named = namedKind(source);
   if (named === undefined) {
     return /\/sse(?=[/?#]|$)/.test(url) ? "sse" : "streamable-http";
   }
@@ -227,56 +281,12 @@ function remoteKind(
     : undefined;
   if (kind !== undefined) return kind;
   throw new TypeError(
-    `MCP server "${name}" names a transport that a url cannot have; use http or sse`,
+    `MCP server "${source.name}" names a transport that a url cannot have; use http or sse`,
   );
 }
 
-interface Source {
-  readonly name: string;
-  readonly input: Record<string, unknown>;
-}
-
-interface MemberType<T> {
-  readonly expected: string;
-  readonly accepts: (value: unknown) => value is T;
-}
-
-const text: MemberType<string> = {
-  expected: "a string",
-  accepts: (value) => typeof value === "string",
-};
-
-const texts: MemberType<readonly string[]> = {
-  expected: "a list of strings",
-  accepts: (value): value is readonly string[] =>
-    Array.isArray(value) && value.every(text.accepts),
-};
-
-const textMap: MemberType<Readonly<Record<string, string>>> = {
-  expected: "an object of strings",
-  accepts: (value): value is Readonly<Record<string, string>> =>
-    isJsonObject(value) && Object.values(value).every(text.accepts),
-};
-
-const flag: MemberType<boolean> = {
-  expected: "true or false",
-  accepts: (value) => typeof value === "boolean",
-};
-
-const milliseconds: MemberType<number> = {
-  expected: "a number of milliseconds above 0",
-  accepts: (value): value is number => typeof value === "number" && value > 0,
-};
-
-/** A member of a server. @throws {TypeError} It has the wrong type; the value is not told. */
-function memberOf<T>(
-  { name, input }: Source,
-  member: string,
-  { expected, accepts }: MemberType<T>,
-): T | undefined {
-  const value = input[member];
-  if (value === undefined || accepts(value)) return value;
-  throw new TypeError(`MCP server "${name}": ${member} must be ${expected}`);
+function namedKind({ input }: Source): unknown {
+  return input.kind ?? input.transport ?? input.type;
 }
 
 /** An object without the members that are undefined. */

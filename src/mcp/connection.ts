@@ -16,7 +16,7 @@ import {
 import { unlessAborted } from "./pending.ts";
 import type { McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
-import type { McpServerStatus } from "./server_status.ts";
+import { failedStatus, type McpServerStatus } from "./server_status.ts";
 import { readTools } from "./tool_list.ts";
 import { makeTransport } from "./transport.ts";
 import { withVariables } from "./variables.ts";
@@ -198,10 +198,7 @@ export class McpConnection {
       await unlessAborted(attempt.signal, this.#connect(attempt.signal));
     } catch (error) {
       const failure = serverFailure(error, name);
-      this.#status = {
-        status: wantsAuthorization(error) ? "needs_auth" : "failed",
-        error: failure.message,
-      };
+      this.#status = failedStatus(this.server, error, failure);
       throw failure;
     } finally {
       cancelTimer();

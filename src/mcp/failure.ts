@@ -133,11 +133,38 @@ function messageOf(error: unknown, server: string): string {
     return `MCP server ${server} sent what the protocol does not allow`;
   }
   const text = errorText(error);
-  // The messages of a failed fetch may quote the address.
-  return error instanceof TypeError || text.startsWith("SSE error: ")
-    ? `MCP server ${server} cannot be reached`
+  return isFetchFailure(error, text)
+    ? `MCP server ${server} cannot be reached${networkCause(error)}`
     : text;
 }
+
+/** True unless it is a mistake in somebody's code, which throws such errors as well. */
+function isFetchFailure(error: unknown, text: string): boolean {
+  if (text.startsWith("SSE error: ")) return true;
+  const { code } = Object(error) as { code?: unknown };
+  return code === "ConnectionRefused" || code === "FailedToOpenSocket" ||
+    error instanceof TypeError &&
+      !/ is not | of (undefined|null)\b/.test(text);
+}
+
+/** Why a request failed, out of a few reasons: the messages of platforms quote the address. */
+function networkCause(error: unknown): string {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
+  const inner = Object(cause) as { code?: unknown };
+  const text = [code, error, inner.code, cause].map(String).join(" ")
+    .replace(/\S*:\/\/\S*/g, "");
+  const found = networkCauses.find(([, pattern]) => pattern.test(text));
+  return found === undefined ? "" : `: ${found[0]}`;
+}
+
+const networkCauses: readonly (readonly [string, RegExp])[] = [
+  ["the connection was refused", /refused/i],
+  ["its host is not known", /ENOTFOUND|EAI_AGAIN|dns error|failed to lookup/],
+  [
+    "there is no secure connection to it",
+    /CERT_|_CERT|ERR_SSL|ERR_TLS|certificate|tls|corrupt message/i,
+  ],
+];
 
 function isSchemaError(error: unknown): boolean {
   return error instanceof Error && error.name === "ZodError";

@@ -1,4 +1,5 @@
 import { answerWatch, type McpFetch } from "./answer_watch.ts";
+import { isHeader, isHttp } from "./config_members.ts";
 import type { McpRemoteServer, McpServer, McpStdioServer } from "./config.ts";
 import { McpServerError } from "./errors.ts";
 import type { McpTransport } from "./protocol.ts";
@@ -69,7 +70,7 @@ export async function makeTransport(
       const { stdio, onLine } = options;
       if (stdio !== undefined) return stdio({ name, server, onLine });
       throw new McpServerError(
-        "stdio transport is not available on this runtime",
+        `stdio transport is not available on this runtime; for MCP server ${name} pass stdio: stdioTransport of @ejagent/core/mcp-stdio`,
         { server: name },
       );
     }
@@ -114,8 +115,16 @@ function httpSettings(
   const { requestInit, ...rest } = options;
   const { auth, authProvider } = server;
   const headers = new Headers(requestInit?.headers);
-  for (const [key, value] of Object.entries(server.headers ?? {})) {
-    headers.set(key, value);
+  for (const header of Object.entries(server.headers ?? {})) {
+    if (!isHeader(header)) {
+      throw new McpServerError(
+        `MCP server ${name} has a value for the header ${
+          header[0]
+        } that HTTP does not allow`,
+        { server: name },
+      );
+    }
+    headers.set(...header);
   }
   if (auth !== undefined) headers.set("authorization", `Bearer ${auth}`);
   const settings = {
@@ -130,11 +139,9 @@ function httpSettings(
 }
 
 function parseUrl(server: string, url: string): URL {
-  try {
-    return new URL(url);
-  } catch {
-    throw new McpServerError(`MCP server ${server} has a url that is none`, {
-      server,
-    });
-  }
+  if (isHttp(url)) return new URL(url);
+  throw new McpServerError(
+    `MCP server ${server} has a url that does not begin with http:// or https://`,
+    { server },
+  );
 }

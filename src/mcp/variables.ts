@@ -1,12 +1,15 @@
 import type { McpServer } from "./config.ts";
 import { McpServerError } from "./errors.ts";
 
-/** Values for `${NAME}` in configurations. */
+/**
+ * Values for `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}` in configurations, the
+ * environment of the program for instance. A server that needs one which is missing fails.
+ */
 export type McpVariables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Fills in `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}` in the variables, the
- * headers, the address and the token of a server.
+ * Fills in `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}` in the program, its
+ * arguments, directory and variables, or the headers, the address and the token.
  *
  * @throws {McpServerError} A variable is not defined; the message names it.
  */
@@ -23,8 +26,16 @@ export function withVariables(
   switch (server.kind) {
     case "custom":
       return server;
-    case "stdio":
-      return { ...server, env: fillAll(server.env) };
+    case "stdio": {
+      const { args, cwd } = server;
+      return {
+        ...server,
+        command: fill(server.command),
+        env: fillAll(server.env),
+        ...(args !== undefined && { args: args.map(fill) }),
+        ...(cwd !== undefined && { cwd: fill(cwd) }),
+      };
+    }
     case "streamable-http":
     case "sse": {
       const { auth } = server;

@@ -341,7 +341,8 @@ test("of a refused request only the status is told", async () => {
   await handler.startup();
   assertEquals(handler.serverStatus("demo"), {
     status: "needs_auth",
-    error: "MCP server demo answered HTTP 401",
+    error:
+      "MCP server demo answered HTTP 401; give it an authProvider, or a token as auth",
   });
   await handler.shutdown();
 });
@@ -361,6 +362,69 @@ for (const path of ["mcp", "sse"]) {
       status: "failed",
       error: "MCP server demo cannot be reached",
     });
+    await handler.shutdown();
+  });
+}
+
+const unreachable = "MCP server demo cannot be reached";
+const address = "https://user:secret@demo.example/tls";
+const failedRequests: readonly (readonly [string, Error, string])[] = [
+  [
+    "refused on Node",
+    new TypeError("fetch failed", {
+      cause: Object.assign(new Error(`connect ECONNREFUSED 1.2.3.4:443`), {
+        code: "ECONNREFUSED",
+      }),
+    }),
+    `${unreachable}: the connection was refused`,
+  ],
+  [
+    "refused on Deno",
+    new TypeError(
+      `error sending request for url (${address}): client error (Connect): tcp connect error: Connection refused (os error 111)`,
+    ),
+    `${unreachable}: the connection was refused`,
+  ],
+  [
+    "refused on Bun",
+    Object.assign(new Error("Unable to connect"), {
+      code: "ConnectionRefused",
+    }),
+    `${unreachable}: the connection was refused`,
+  ],
+  [
+    "an unknown host",
+    new TypeError("fetch failed", {
+      cause: new Error("getaddrinfo ENOTFOUND demo.example"),
+    }),
+    `${unreachable}: its host is not known`,
+  ],
+  [
+    "a certificate that is not trusted",
+    new TypeError("fetch failed", {
+      cause: Object.assign(new Error("self-signed certificate"), {
+        code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+      }),
+    }),
+    `${unreachable}: there is no secure connection to it`,
+  ],
+  ["anything else", new TypeError(`fetch failed for ${address}`), unreachable],
+  [
+    "a mistake in the program",
+    new TypeError("provider.tokens is not a function"),
+    "provider.tokens is not a function",
+  ],
+];
+
+for (const [what, failure, error] of failedRequests) {
+  test(`a failed request says why: ${what}`, async () => {
+    const handler = new McpToolHandler({
+      servers: { demo: { url: address } },
+      http: { fetch: () => Promise.reject(failure) },
+      logger: new RecordingLogger(),
+    });
+    await handler.startup();
+    assertEquals(handler.serverStatus("demo"), { status: "failed", error });
     await handler.shutdown();
   });
 }

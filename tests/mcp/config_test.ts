@@ -4,7 +4,7 @@ import {
   parseMcpConfig,
 } from "../../src/mcp/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import { FakeHttpServer, FakeServer } from "./fake_server.ts";
 import { handlerOver } from "./kit.ts";
@@ -74,10 +74,110 @@ test("what is wrong with a server names it", { case: "TL-141" }, () => {
     complaint({ unrelated: 1 }),
     "The MCP configuration has no mcpServers",
   );
-  assertEquals(
-    complaint("{ token: secret"),
-    "The MCP configuration is no JSON",
+  assertMatch(
+    complaint('{\n "token": secret'),
+    /^The MCP configuration is no JSON(, see line 2 column 11)?$/,
   );
+  assertEquals(
+    complaint(".mcp.json"),
+    "The MCP configuration is no JSON; a file has to be read first, by loadMcpConfig for instance",
+  );
+  assertEquals(
+    complaint(Promise.resolve({})),
+    "The MCP configuration is a promise; await it",
+  );
+  assertEquals(
+    complaint({ mcpServers: { " ": { command: "x" } } }),
+    "An MCP server needs a name",
+  );
+});
+
+const url = "https://h/mcp";
+const wrongServers: readonly (readonly [object, string])[] = [
+  [{ command: "x", url }, '"s" has both command and url'],
+  [{ command: " " }, '"s": command must be a string that is not blank'],
+  [{ command: ["x"] }, '"s": command must be a string that is not blank'],
+  [
+    { command: "x", type: "http" },
+    '"s" names a transport that a command cannot have; use stdio or none',
+  ],
+  [
+    { url, type: "stdio" },
+    '"s" names a transport that a url cannot have; use http or sse',
+  ],
+  ...[3, "", "h/mcp", "localhost:3000/mcp", "ftp://h/mcp"].map((url) =>
+    [
+      { url },
+      '"s": url must be an address that begins with http:// or https://',
+    ] as const
+  ),
+  ...[{ "a b": "1" }, { a: "1\n2" }, { a: 1 }].map((headers) =>
+    [
+      { url, headers },
+      '"s": headers must be an object of strings whose names and values HTTP allows',
+    ] as const
+  ),
+  [
+    { url, authProvider: {} },
+    '"s": authProvider must be an object with the functions of McpOAuthProvider',
+  ],
+  [{ url, auth: "" }, '"s": auth must be a string that is not blank'],
+];
+
+for (const [server, complaint] of wrongServers) {
+  test(`a server that cannot be meant is refused: ${JSON.stringify(server)}`, () => {
+    const { message } = assertThrows(
+      () => parseMcpConfig({ mcpServers: { s: server } }),
+      TypeError,
+    );
+    assertEquals(message, `MCP server ${complaint}`);
+  });
+}
+
+test("what variables stand for is looked at when they are filled in", async () => {
+  const handler = new McpToolHandler({
+    servers: {
+      place: { url: "${PLACE}" },
+      header: { url, headers: { "x-key": "${KEY}" } },
+    },
+    env: { PLACE: "sesame", KEY: "a\nb" },
+    logger: new RecordingLogger(),
+  });
+  await handler.startup();
+  assertEquals(handler.diagnostics.map(({ message }) => message), [
+    "MCP server place has a url that does not begin with http:// or https://",
+    "MCP server header has a value for the header x-key that HTTP does not allow",
+  ]);
+  await handler.shutdown();
+});
+
+test("variables are filled in for programs as well", async () => {
+  const asked: unknown[] = [];
+  const handler = new McpToolHandler({
+    servers: {
+      demo: {
+        command: "${BIN}/serve",
+        args: ["--root=${ROOT}", "${MODE:-fast}", "$HOME"],
+        cwd: "${env:ROOT}",
+        env: { KEY: "${KEY}" },
+      },
+    },
+    env: { BIN: "/bin", ROOT: "/data", KEY: "k" },
+    stdio: ({ server }) => {
+      asked.push(server);
+      return new FakeServer().transport();
+    },
+    logger: new RecordingLogger(),
+  });
+  await handler.startup();
+  assertEquals(asked, [{
+    kind: "stdio",
+    command: "/bin/serve",
+    args: ["--root=/data", "fast", "$HOME"],
+    cwd: "/data",
+    env: { KEY: "k" },
+  }]);
+  await handler.shutdown();
 });
 
 test("members that are common to all servers", () => {
@@ -168,7 +268,8 @@ test(
     await handler.startup();
     assertEquals(handler.serverStatus("demo"), {
       status: "failed",
-      error: "stdio transport is not available on this runtime",
+      error:
+        "stdio transport is not available on this runtime; for MCP server demo pass stdio: stdioTransport of @ejagent/core/mcp-stdio",
     });
     assertEquals(handler.toolNames, ["good__lookup"]);
     await handler.shutdown();
