@@ -1,7 +1,13 @@
 import { AgentCancelledError, throwIfAborted } from "../base/abort.ts";
-import { consoleLogger, systemClock } from "../base/ports.ts";
+import {
+  consoleLogger,
+  containedLogger,
+  type Logger,
+  systemClock,
+} from "../base/ports.ts";
 import { requireMethods, requireNumber } from "../base/require.ts";
 import { UnknownToolError } from "../tools/errors.ts";
+import { callHook } from "./call_hook.ts";
 import { parseMcpConfig } from "./config.ts";
 import { McpConnection } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
@@ -62,6 +68,7 @@ export interface McpManager {
  */
 export class McpServerManager implements McpManager {
   readonly #options: McpServerManagerOptions;
+  readonly #logger: Logger;
   readonly #timeoutMs: number;
   readonly #maxTotalTimeoutMs: number | null;
   readonly #connections: readonly McpConnection[];
@@ -84,6 +91,7 @@ export class McpServerManager implements McpManager {
     }
     requireMethods("logger", logger, ["warn"]);
     this.#options = options;
+    this.#logger = containedLogger(logger);
     this.#timeoutMs = requireMs("timeoutMs", options.timeoutMs ?? 60_000);
     this.#maxTotalTimeoutMs = maxTotalTimeoutMs === undefined
       ? null
@@ -101,7 +109,7 @@ export class McpServerManager implements McpManager {
       stdio: options.stdio,
       http: options.http,
       clock: options.clock ?? systemClock,
-      logger,
+      logger: this.#logger,
       report: this.#diagnostics.report,
       onToolsChanged: (server: string) => this.#publish(this.#find(server)),
     };
@@ -268,13 +276,20 @@ export class McpServerManager implements McpManager {
 
   #publish(source?: McpConnection): void {
     const before = this.#routes;
-    this.#routes = routesOf(this.#connections, this.#diagnostics.report);
+    this.#routes = routesOf(
+      this.#connections,
+      // Who connects first at start-up must not decide who gets a name.
+      this.#started ? before : new Map(),
+      this.#diagnostics.report,
+    );
     const tools = this.listTools();
     for (const watcher of this.#watchers) watcher(tools);
     if (source === undefined || !this.#started) return;
     const changes = toolChanges(before, this.#routes, source);
     if (changes === undefined) return;
-    this.#options.onToolsChanged?.(source.name, changes);
+    callHook("onToolsChanged", this.#logger, () => {
+      return this.#options.onToolsChanged?.(source.name, changes);
+    });
   }
 
   #find(server: string): McpConnection | undefined {
