@@ -1,18 +1,27 @@
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import type { ControlReceipt } from "../../src/agent/steering.ts";
-import { systemClock } from "../../src/base/ports.ts";
+import { AgentConfigurationError, errorText } from "../../src/base/errors.ts";
+import {
+  consoleLogger,
+  containedLogger,
+  type Logger,
+  systemClock,
+} from "../../src/base/ports.ts";
 import { requireInteger } from "../../src/base/require.ts";
 import { CompositeAgentEventSink } from "../../src/events/sink.ts";
 import { toEventStream } from "../../src/http/event_stream.ts";
 import type { TaskInput } from "../../src/messages/content.ts";
-import type { AgentMessage } from "../../src/messages/message.ts";
-import type { AgentRunResult } from "../../src/messages/result.ts";
 import { SessionHistoryProvider } from "../../src/pipeline/session_history.ts";
 import type { JournalOwner } from "../../src/session/export.ts";
+import { SessionArgumentError } from "../../src/session/errors.ts";
+import { DEFAULT_SESSION_BRANCH } from "../../src/session/ids.ts";
 import type { SessionBranch } from "../../src/session/tree.ts";
 import { type AgentObject, answerRequest } from "./agent_routes.ts";
 import { keptSessionId } from "./kept_session_id.ts";
+import { begun } from "./begun_stream.ts";
+import type { ObjectMessage, ObjectRunResult } from "./rpc_types.ts";
+import { isToBeResumed, ResumeAttempts } from "./resumption.ts";
 import { RunAlarm } from "./run_alarm.ts";
 import { DurableObjectSessionStorage } from "./session_storage.ts";
 import type { ObjectState } from "./storage_types.ts";
@@ -28,7 +37,11 @@ export type EnvironmentOf<Base extends ObjectBase> = ConstructorParameters<
 /** The options of an agent, but for its history, which is the session of the object. */
 export type ObjectAgentOptions = Omit<AgentOptions, "history">;
 
-/** What an object knows of itself when its agent is made. */
+/**
+ * What an object knows of itself: given to what makes its agent, and a part of
+ * `this` in a class that extends it, to fork the session for example. RPC does
+ * not reach it.
+ */
 export interface AgentPlace {
   /** The session of the object. */
   readonly sessionId: string;
@@ -46,27 +59,38 @@ export interface AgentObjectOptions<Env> {
   /**
    * Names the session of an object; asked when the object is made and kept in it.
    *
+   * A journal goes only into an object with its own session id. Objects that are
+   * asked for by `newUniqueId` have no name, so their session is their id: say
+   * `sessionId: () => "chat"` if journals shall move between them.
+   *
    * @default {the name that the object was asked for by, else its id}
    */
   readonly sessionId?: ((id: ObjectState["id"]) => string) | undefined;
   /**
    * Whether a run that was interrupted goes on by itself once its open calls are
-   * closed. After three interruptions in a row it does not.
+   * closed. It does not after three interruptions in a row, nor behind an answer
+   * without calls. If the agent cannot be started it is tried six times, each
+   * time after twice as many `alarmMs`.
    *
    * @default {false}
    */
   readonly resume?: boolean | undefined;
   /** Milliseconds after which an interrupted run is found. @default {30000} */
   readonly alarmMs?: number | undefined;
+  /**
+   * Told of requests that failed inside, and of what is odd about a stored
+   * session; the agent has a logger of its own.
+   *
+   * @default {consoleLogger}
+   */
+  readonly logger?: Logger | undefined;
 }
 
 /** What {@linkcode defineAgentObject} makes: a class to extend and export. */
 export type AgentObjectClass<Base extends ObjectBase> = new (
   ctx: ObjectState,
   env: EnvironmentOf<Base>,
-) => AgentObject & InstanceType<Base>;
-
-const maxInterruptionCount = 3;
+) => AgentObject & AgentPlace & InstanceType<Base>;
 
 /**
  * A class of Durable Objects that are agents, one agent and one session each.
@@ -114,44 +138,60 @@ export function defineAgentObject<Base extends ObjectBase>(
   const alarmMs = requireInteger("alarmMs", options.alarmMs ?? 30_000, 1);
   const nameOf = options.sessionId ?? ((id) => id.name ?? id.toString());
 
+  const logger = containedLogger(options.logger ?? consoleLogger);
+
   abstract class ObjectWithAgent extends (base as ObjectBase)
-    implements AgentObject {
-    readonly #place: AgentPlace;
+    implements AgentObject, AgentPlace {
+    readonly sessionId: string;
+    readonly sessions: DurableObjectSessionStorage;
     readonly #alarm: RunAlarm;
+    readonly #attempts: ResumeAttempts;
     readonly #newAgent: () => Agent;
     #agent: Agent | undefined;
 
     constructor(ctx: ObjectState, env: EnvironmentOf<Base>) {
       super(ctx as never, env);
       const { id, storage } = ctx;
-      const sessions = new DurableObjectSessionStorage(storage);
+      const sessions = new DurableObjectSessionStorage(storage, { logger });
       const sessionId = keptSessionId(storage.sql, nameOf(id));
       const place = { sessionId, sessions };
-      const alarm = new RunAlarm(storage, { alarmMs, clock: systemClock });
-      this.#place = place;
+      const attempts = new ResumeAttempts(storage.sql);
+      const alarm = new RunAlarm(storage, {
+        alarmMs,
+        clock: systemClock,
+        attempts,
+      });
+      this.sessionId = sessionId;
+      this.sessions = sessions;
       this.#alarm = alarm;
+      this.#attempts = attempts;
       this.#newAgent = () =>
-        newAgent(options.agent(env, place), { place, alarm });
+        newAgent(() => options.agent(env, place), { place, alarm });
     }
 
     fetch(request: Request): Promise<Response> {
-      const { sessionId, sessions } = this.#place;
-      const journal: JournalOwner = sessions;
-      return answerRequest(request, { object: this, journal, sessionId });
+      const journal: JournalOwner = this.sessions;
+      return answerRequest(request, {
+        object: this,
+        journal,
+        sessionId: this.sessionId,
+        agentId: () => this.#present.agentId,
+        logger,
+      });
     }
 
-    async run(task: TaskInput): Promise<AgentRunResult> {
+    async run(task: TaskInput): Promise<ObjectRunResult> {
       return await this.#present.run(task);
     }
 
     async stream(task: TaskInput): Promise<Response> {
-      return await Promise.resolve(toEventStream(this.#present.stream(task)));
+      const stream = this.#present.stream(task);
+      return await Promise.resolve(toEventStream(stream, { logger }));
     }
 
     async continueStream(): Promise<Response> {
-      return await Promise.resolve(
-        toEventStream(this.#present.continueStream()),
-      );
+      const stream = await begun(this.#present.continueStream());
+      return toEventStream(stream, { logger });
     }
 
     async steer(content: string): Promise<ControlReceipt> {
@@ -168,29 +208,50 @@ export function defineAgentObject<Base extends ObjectBase>(
       return await Promise.resolve(this.#agent?.abort(reason) ?? false);
     }
 
-    async history(branchId?: string): Promise<readonly AgentMessage[]> {
-      const { sessionId, sessions } = this.#place;
+    async history(branchId?: string): Promise<readonly ObjectMessage[]> {
+      const { sessionId, sessions } = this;
       const checkout = await sessions.checkout(sessionId, { branchId });
-      return checkout?.session.messages ?? [];
+      if (checkout !== null) return checkout.session.messages;
+      if ((branchId ?? DEFAULT_SESSION_BRANCH) === DEFAULT_SESSION_BRANCH) {
+        return [];
+      }
+      throw new SessionArgumentError(
+        "unknown_branch",
+        `Session "${sessionId}" has no branch "${branchId}"`,
+      );
     }
 
     async branches(): Promise<readonly SessionBranch[]> {
-      const { sessionId, sessions } = this.#place;
-      return await sessions.listBranches(sessionId);
+      return await this.sessions.listBranches(this.sessionId);
     }
 
     async alarm(): Promise<void> {
-      if (this.#agent?.lifecycle === "running") return await this.#alarm.set();
-      const { sessionId, sessions } = this.#place;
-      const recovery = await sessions.recoverInterruptedRun(sessionId, {
+      if (this.#isBusy) return await this.#alarm.set();
+      const { sessionId, sessions } = this;
+      await sessions.recoverInterruptedRun(sessionId, {
         reason: "object_evicted",
       });
-      if (recovery.status === "clean" || !resume) return;
-      const runs = recovery.checkout.session.runs.slice(-maxInterruptionCount);
-      const isHopeless = runs.length === maxInterruptionCount &&
-        runs.every((run) => run.recovery !== null);
-      // Waited for, since the platform keeps an object whose alarm is not done.
-      if (!isHopeless) await this.#present.continueRun();
+      if (!resume || !isToBeResumed(await sessions.load(sessionId))) return;
+      if (this.#isBusy) return await this.#alarm.set();
+      await this.#resume();
+    }
+
+    async #resume(): Promise<void> {
+      const attempt = this.#attempts.begin();
+      if (attempt === null) return;
+      // Nothing else finds the run again if this start-up fails or never ends.
+      await this.#alarm.set(2 ** attempt);
+      try {
+        // Waited for, since the platform keeps an object whose alarm is not done.
+        await this.#present.continueRun();
+      } catch (error) {
+        const details = { sessionId: this.sessionId, error: errorText(error) };
+        logger.warn("An interrupted run could not go on", details);
+      }
+    }
+
+    get #isBusy(): boolean {
+      return this.#agent?.continueRejectionReason === "agent_active";
     }
 
     get #present(): Agent {
@@ -200,9 +261,31 @@ export function defineAgentObject<Base extends ObjectBase>(
   return ObjectWithAgent as unknown as AgentObjectClass<Base>;
 }
 
+interface AgentParts {
+  readonly place: AgentPlace;
+  readonly alarm: RunAlarm;
+}
+
 function newAgent(
+  optionsOf: () => ObjectAgentOptions,
+  parts: AgentParts,
+): Agent {
+  try {
+    return agentWith(optionsOf(), parts);
+  } catch (cause) {
+    // A wrong setting must not look like a wrong request.
+    throw new AgentConfigurationError(
+      `The agent of session "${parts.place.sessionId}" cannot be made: ${
+        errorText(cause)
+      }`,
+      { cause },
+    );
+  }
+}
+
+function agentWith(
   options: ObjectAgentOptions,
-  { place, alarm }: { readonly place: AgentPlace; readonly alarm: RunAlarm },
+  { place, alarm }: AgentParts,
 ): Agent {
   const { sessionId, sessions: storage } = place;
   const sinks = options.eventSink === undefined ? [] : [options.eventSink];

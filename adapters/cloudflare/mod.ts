@@ -7,6 +7,11 @@
  * needed. Make agents where a request or an object is handled: what a module
  * holds is shared by requests that must not use each other's connections.
  *
+ * Where every session has an object of its own, `ctx.storage.deleteAll()` deletes
+ * the session; call it when no run is active, in a method of your class, and end
+ * the object with `ctx.abort()`. Which objects there are is yours to keep, in
+ * Workers KV or D1 for example: the platform does not list them by name.
+ *
  * @example A Worker with an agent for every user
  * ```ts ignore
  * import { defineAgentObject } from "@ejagent/core/cloudflare";
@@ -36,6 +41,7 @@ export {
   type ObjectBase,
 } from "./agent_object.ts";
 export type { AgentObject } from "./agent_routes.ts";
+export type { ObjectMessage, ObjectRunResult } from "./rpc_types.ts";
 export { DurableObjectJournal } from "./sql_journal.ts";
 export { DurableObjectSessionStorage } from "./session_storage.ts";
 export type {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/base/ports.ts";
 import type { AgentEvent } from "../../src/events/event.ts";
 import type { AgentEventSink } from "../../src/events/sink.ts";
+import type { ResumeAttempts } from "./resumption.ts";
 import type { ObjectStorage } from "./storage_types.ts";
 
 /** How a {@linkcode RunAlarm} works. */
@@ -9,6 +10,8 @@ export interface RunAlarmOptions {
   readonly alarmMs: number;
   /** Tells the time. */
   readonly clock: Clock;
+  /** What ends when a run begins. */
+  readonly attempts: ResumeAttempts;
 }
 
 /**
@@ -31,15 +34,16 @@ export class RunAlarm implements AgentEventSink {
   /** Sets it when a run begins and drops it at its end. */
   async emit({ kind }: AgentEvent): Promise<void> {
     if (kind === "agent_started" || kind === "agent_continued") {
+      this.#options.attempts.reset();
       await this.set();
     } else if (kind === "agent_finished") {
       await this.#storage.deleteAlarm();
     }
   }
 
-  /** Sets the alarm, or moves it. */
-  async set(): Promise<void> {
+  /** Sets the alarm, or moves it. @param distance As a multiple of `alarmMs`. */
+  async set(distance = 1): Promise<void> {
     const { alarmMs, clock } = this.#options;
-    await this.#storage.setAlarm(clock.now() + alarmMs);
+    await this.#storage.setAlarm(clock.now() + distance * alarmMs);
   }
 }

@@ -174,7 +174,7 @@ export class SessionConflictError extends SessionStorageError
   /** Newest record of the branch; null for none. */
   readonly actualHead: string | null;
 
-  /** @param message The branch and both heads if omitted. */
+  /** Makes the error. @param message Names the branch and both heads if omitted. */
   constructor(facts: ConflictFacts, message: string = movedOn(facts)) {
     const { branchId, expectedHead, actualHead } = facts;
     super(message);

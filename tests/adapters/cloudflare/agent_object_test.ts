@@ -8,7 +8,12 @@ import { s } from "../../../src/testing/session_drafts.ts";
 import { text } from "../../../src/testing/steps.ts";
 import { inDirectory } from "../../faults/processes.ts";
 import { LongJournal } from "../../session/long_journal.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+} from "../../support/assert.ts";
 import { isLong } from "../../support/runtime.ts";
 import { test } from "../../support/suite.ts";
 import { type RunningWorker, startWorker } from "./workerd.ts";
@@ -163,17 +168,15 @@ test("a session moves into an object and out of it, its records unchanged", {
     await agentOn(here).run("Remember me");
     const before = await bytesOf(here);
     const damaged = before.replace(/\n.*\n/, "\nno JSON\n");
-    const refusal = await worker.fetch("trip/journal", {
-      method: "PUT",
-      body: damaged,
-    });
-    assertEquals([refusal.status, (await refusal.json()).error.code], [
-      400,
-      "session_serialization",
-    ]);
-    const init = { method: "PUT", body: before };
-    assertEquals(await json(worker.fetch("trip/journal", init)), {
+    const refusal = await put(worker, "trip/journal", damaged);
+    const { error } = await refusal.json();
+    assertEquals(
+      [refusal.status, error.code, error.line, error.recordCount],
+      [400, "session_serialization", 2, 1],
+    );
+    assertEquals(await json(put(worker, "trip/journal", `${before}torn`)), {
       recordCount: 3,
+      ignoredByteCount: 4,
     });
     await drain(eventsOf(await post(worker, "trip/run", { task: "Hello" })));
     const moved = await (await worker.fetch("trip/journal")).text();
@@ -185,12 +188,79 @@ test("a session moves into an object and out of it, its records unchanged", {
     assert((await bytesOf(there)).startsWith(moved));
     assertEquals((await there.load("trip"))?.runs.length, 3);
 
-    const stranger = await worker.fetch("other/journal", init);
-    assertEquals([stranger.status, (await stranger.json()).error.code], [
-      400,
-      "invalid_argument",
-    ]);
+    const again = await put(worker, "trip/journal", before);
+    assertEquals(again.status, 409);
+    assertStringIncludes((await again.json()).error.message, "delete it first");
+    const stranger = await put(worker, "other/journal", before);
+    assertEquals(stranger.status, 400);
+    assertStringIncludes(
+      (await stranger.json()).error.message,
+      'is of session "trip", not of "other"; it needs sessionId "trip"',
+    );
   }));
+
+test(
+  "a journal of another agent is refused before anything of it is stored",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const here = new MemorySessionStorage();
+      await agentOn(here, "stranger").run("Remember me");
+      const refusal = await put(worker, "trip/journal", await bytesOf(here));
+      const { error } = await refusal.json();
+      assertEquals([refusal.status, error.code], [409, "foreign_agent"]);
+      assertEquals(await (await worker.fetch("trip/journal")).text(), "");
+    }),
+);
+
+test(
+  "what goes wrong inside is logged, and the client learns nothing of it",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const answer = await post(worker, "broken/run", { task: "Hello" });
+      assertEquals([answer.status, await answer.json()], [500, {
+        error: { code: "internal", message: "The request failed" },
+      }]);
+      const [warning, ...others] = await json(worker.fetch("broken/warnings"));
+      assertEquals(others, []);
+      for (const part of ["POST run", "broken", "MODEL is not set"]) {
+        assertStringIncludes(warning, part);
+      }
+    }),
+);
+
+test(
+  "a continue with nothing to go on with is refused as a request",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      const refusal = await post(worker, "a/continue");
+      const { code, reason } = (await refusal.json()).error;
+      assertEquals(
+        [refusal.status, code, reason],
+        [409, "continue_rejected", "no_previous_run"],
+      );
+    }),
+);
+
+test(
+  "a class that extends an object forks its session, and the branch has a history",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      assertEquals(await json(worker.fetch("a/history")), []);
+      await drain(eventsOf(await post(worker, "a/run", { task: "Hello" })));
+      const unknown = await worker.fetch("a/history?branch=idea");
+      assertEquals(
+        [unknown.status, (await unknown.json()).error.code],
+        [404, "unknown_branch"],
+      );
+      assertEquals(await json(worker.fetch("a/fork")), "main");
+      const history = await json(worker.fetch("a/history?branch=idea"));
+      assertEquals(contentsOf(history), ["Hello", "1: Hello"]);
+    }),
+);
 
 test(
   "fifty megabytes move into an object and out of it as streams",
@@ -200,9 +270,9 @@ test(
       const lineCount = 800;
       const journal = { backend: new LongJournal(lineCount, 64 * 1024) };
       const body = exportJournal(journal, s);
-      const init = { method: "PUT", body } as RequestInit;
-      assertEquals(await json(worker.fetch(`${s}/journal`, init)), {
+      assertEquals(await json(put(worker, `${s}/journal`, body)), {
         recordCount: lineCount,
+        ignoredByteCount: 0,
       });
       const moved = (await worker.fetch(`${s}/journal`)).body!;
       const [before, after] = await Promise.all([
@@ -236,6 +306,7 @@ test(
         worker.fetch("a/run", { method: "POST", body: "no JSON" }),
         post(worker, "a/run", { task: " " }),
         post(worker, "a/steer", {}),
+        post(worker, "a/journal", {}),
       ]);
       const found = await Promise.all(answers.map(async (answer) => [
         answer.status,
@@ -244,7 +315,9 @@ test(
       assertEquals(found, [
         [404, "not_found"],
         ...Array(3).fill([400, "invalid_argument"]),
+        [405, "method_not_allowed"],
       ]);
+      assertEquals(answers.at(-1)!.headers.get("allow"), "GET, PUT");
     }),
 );
 
@@ -271,9 +344,9 @@ async function effectsOf(worker: RunningWorker): Promise<string> {
   return await (await worker.fetch("a/effects")).text();
 }
 
-function agentOn(storage: MemorySessionStorage): Agent {
+function agentOn(storage: MemorySessionStorage, agentId = "worker"): Agent {
   return new Agent({
-    agentId: "worker",
+    agentId,
     systemPrompt: "",
     model: new ScriptedModel([text("Yes")]),
     history: new SessionHistoryProvider({ storage, sessionId: "trip" }),
@@ -312,6 +385,14 @@ async function post(
     method: "POST",
     body: JSON.stringify(body),
   });
+}
+
+async function put(
+  worker: RunningWorker,
+  path: string,
+  body: BodyInit,
+): Promise<Response> {
+  return await worker.fetch(path, { method: "PUT", body });
 }
 
 // deno-lint-ignore no-explicit-any -- what the Worker answers, as the test knows it

@@ -10,6 +10,7 @@ import { ChatModelAdapter } from "../../../src/chat/adapter.ts";
 import { createModelConfig } from "../../../src/chat/config.ts";
 import type { AgentMessage } from "../../../src/messages/message.ts";
 import { ScriptedModel } from "../../../src/testing/scripted_model.ts";
+import { s } from "../../../src/testing/session_drafts.ts";
 import { calls, type ScriptStep, text } from "../../../src/testing/steps.ts";
 import { defineTool } from "../../../src/tools/define_tool.ts";
 import { type Deferred, deferred } from "../../support/deferred.ts";
@@ -35,12 +36,14 @@ interface ChatStub {
 const released = new Map<string, Deferred<void>>();
 const finished = new Map<string, Deferred<void>>();
 
+const warnings: string[] = [];
+
 type Base = typeof DurableObject<Env>;
 const ObjectWithAgent: AgentObjectClass<Base> = defineAgentObject(
   DurableObject<Env>,
   {
     agent: ({ KV }, { sessionId }) => ({
-      agentId: "worker",
+      agentId: agentIdOf(sessionId),
       systemPrompt: "",
       model: new ScriptedModel(async ({ messages }) => {
         if (messages.at(-1)!.content === "Think") {
@@ -66,6 +69,10 @@ const ObjectWithAgent: AgentObjectClass<Base> = defineAgentObject(
     }),
     resume: true,
     alarmMs: 300,
+    logger: {
+      warn: (message, details) =>
+        warnings.push(`${message}: ${JSON.stringify(details)}`),
+    },
   },
 );
 
@@ -84,6 +91,14 @@ export class TestObject extends ObjectWithAgent {
         return new Response();
       case "timers":
         return Response.json(liveTimerCount());
+      case "warnings":
+        return Response.json(warnings.splice(0));
+      case "fork": {
+        const { branch } = await this.sessions.fork(this.sessionId, {
+          branchId: "idea",
+        });
+        return Response.json(branch.sourceBranchId);
+      }
       case "alarm":
         return Response.json(await this.ctx.storage.getAlarm());
       default:
@@ -120,6 +135,12 @@ export default {
     }
   },
 };
+
+function agentIdOf(sessionId: string): string {
+  // What a function that reads a missing setting does.
+  if (sessionId === "broken") throw new TypeError("MODEL is not set");
+  return sessionId === s ? "contract-agent" : "worker";
+}
 
 function answerTo(messages: readonly AgentMessage[]): ScriptStep {
   const last = messages.at(-1)!;
