@@ -38,7 +38,12 @@ export interface SkillFolderOptions {
 
 /** A source that reads a folder. */
 export interface SkillFolder extends SkillSource {
-  /** The paths of all files in the directory of a skill, in order; hidden ones are left out. */
+  /**
+   * The paths of all files in the directory of a skill, in order; hidden ones are left
+   * out.
+   *
+   * @throws {SkillError} If the directory could not be looked into.
+   */
   files(dir: string): Promise<readonly string[]>;
 }
 
@@ -59,8 +64,8 @@ export function skillFolder(
   options: SkillFolderOptions = {},
 ): SkillFolder {
   const id = requireText("id", options.id ?? String(root));
-  /** Where the directories are that were listed. Lists only add: others may still read. */
-  const directories = new Map<string, string>();
+  /** Lists only add to it: others may still read. */
+  const listed = new Map<string, ListedDirectory>();
 
   return {
     id,
@@ -71,25 +76,39 @@ export function skillFolder(
         if (isHidden(dir)) continue;
         const found = await findSkill(files, `${folder}/${dir}`);
         if (found === undefined) continue;
-        directories.set(dir, found.directory);
+        listed.set(dir, found);
         refs.push({ dir, files: found.files });
       }
       return refs;
     },
     async read(dir, path) {
       const hidden = requireSkillPath(path).split("/").some(isHidden);
-      const directory = directories.get(dir);
+      const directory = requireWhole(listed.get(dir));
       if (hidden || directory === undefined) return undefined;
       return await readText(files, directory, path);
     },
     locate(dir, path) {
-      return `${directories.get(dir) ?? `${root}/${dir}`}/${path}`;
+      return `${listed.get(dir)?.directory ?? `${root}/${dir}`}/${path}`;
     },
     async files(dir) {
-      const directory = directories.get(dir);
+      const directory = requireWhole(listed.get(dir));
       return directory === undefined ? [] : await allFiles(files, directory);
     },
   };
+}
+
+/** A directory that holds a skill, or cannot be looked into. */
+interface ListedDirectory {
+  /** Its real path, if that could be found. */
+  readonly directory: string;
+  readonly files: readonly string[];
+  /** Why it cannot be looked into. */
+  readonly error?: SkillError;
+}
+
+function requireWhole(listed: ListedDirectory | undefined): string | undefined {
+  if (listed?.error !== undefined) throw listed.error;
+  return listed?.directory;
 }
 
 async function requireFolder(files: SkillFiles, root: string | URL) {
@@ -102,18 +121,24 @@ async function requireFolder(files: SkillFiles, root: string | URL) {
 
 /**
  * What a directory holds of a skill; undefined if nothing. One that cannot be looked
- * into is taken for a skill, so that reading its `SKILL.md` tells what is wrong.
+ * into is listed as well, so that it is told and does not stop the others.
  */
-async function findSkill(files: SkillFiles, path: string) {
-  const unknown = { directory: path, files: [SKILL_FILE] };
+async function findSkill(
+  files: SkillFiles,
+  path: string,
+): Promise<ListedDirectory | undefined> {
   try {
     const directory = await files.realPath(path);
-    if (directory === undefined) return unknown;
+    if (directory === undefined) throw new Error("The link leads nowhere");
     return await holdsSkill(files, directory)
       ? { directory, files: await presentFiles(files, directory) }
       : undefined;
-  } catch {
-    return unknown;
+  } catch (cause) {
+    const error = new SkillError(
+      `A directory cannot be looked into: ${path}: ${errorText(cause)}`,
+      { location: path, cause },
+    );
+    return { directory: path, files: [SKILL_FILE], error };
   }
 }
 

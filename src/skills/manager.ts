@@ -105,8 +105,8 @@ export class SkillManager implements SkillCatalog {
    * @throws {SkillError} If a source does not exist or uses a name twice, or, if
    * strict, a skill is broken.
    */
-  discover(): Promise<void> {
-    return this.#discovery ?? this.#begin();
+  async discover(): Promise<void> {
+    await (this.#discovery ?? this.#begin());
   }
 
   /**
@@ -115,8 +115,8 @@ export class SkillManager implements SkillCatalog {
    *
    * @throws {SkillError} As `discover`; what was found before stays then.
    */
-  refresh(): Promise<void> {
-    return this.#begin();
+  async refresh(): Promise<void> {
+    await this.#begin();
   }
 
   /** The message that lists the skills; null if there is none to list. */

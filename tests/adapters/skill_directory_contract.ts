@@ -200,7 +200,7 @@ export function skillDirectoryContract(
       await assertRejects(
         () => bundleSkills(root),
         SkillError,
-        `leads nowhere: ${root}/absent/SKILL.md`,
+        `${root}/absent: The link leads nowhere`,
       );
       for (const dir of ["absent", "circle", "dangling", "loop"]) {
         await rm(join(root, dir), { recursive: true });

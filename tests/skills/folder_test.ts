@@ -2,7 +2,11 @@ import { bundleSkillFolder } from "../../src/skills/bundle.ts";
 import { SkillError } from "../../src/skills/errors.ts";
 import { type SkillFiles, skillFolder } from "../../src/skills/folder.ts";
 import { SkillManager } from "../../src/skills/manager.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import {
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 
@@ -90,6 +94,11 @@ test("what cannot be looked into breaks its own skill and no other", async () =>
   assertEquals(manager.diagnostics.map(({ location }) => location), [
     "C:\\skills/ab/SKILL.md",
   ]);
+  assertStringIncludes(
+    manager.diagnostics[0]?.message ?? "",
+    "skills/ab: Permission denied",
+  );
+  await assertRejects(() => folder.files("ab"), SkillError, "looked into");
   await assertRejects(
     () => folder.read("a", "examples/sample.md"),
     SkillError,
