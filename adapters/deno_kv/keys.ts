@@ -14,8 +14,9 @@ export interface SessionKeys {
   part(digest: Uint8Array, index: number): readonly KvKeyPart[];
 }
 
-// A key may have 2048 bytes.
+// A key may have 2048 bytes, and a null counts as two.
 const maxIdBytes = 1_200;
+const maxKeyPartBytes = 1_800;
 
 /** The keys of a session behind a prefix. */
 export async function sessionKeys(
@@ -36,7 +37,10 @@ export async function sessionKeys(
 // Bytes and texts are never equal as parts of keys, so the digest of a long id cannot meet a short one.
 async function keyPart(sessionId: string): Promise<KvKeyPart> {
   const bytes = new TextEncoder().encode(sessionId);
-  return bytes.length <= maxIdBytes ? sessionId : await digestOf(bytes);
+  const nullCount = bytes.filter((byte) => byte === 0).length;
+  const isShort = bytes.length <= maxIdBytes &&
+    bytes.length + nullCount <= maxKeyPartBytes;
+  return isShort ? sessionId : await digestOf(bytes);
 }
 
 /** SHA-256. */

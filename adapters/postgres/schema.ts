@@ -1,4 +1,9 @@
-import { requireClient, rowsOf, type SqlClient } from "./sql_client.ts";
+import {
+  requireClient,
+  rowsOf,
+  type SqlClient,
+  sqlStateOf,
+} from "./sql_client.ts";
 
 const defaultTable = "ejagent_journal";
 
@@ -30,7 +35,8 @@ export function postgresSchema(table?: string): readonly string[] {
 }
 
 /**
- * Makes the table of the journals, if it does not exist.
+ * Makes the table of the journals, if it does not exist. Hosts may do so at the
+ * same time.
  *
  * @throws {TypeError} The client has no function `query`.
  * @throws {RangeError} The table is not named by plain identifiers.
@@ -44,7 +50,28 @@ export async function createPostgresTable(
   requireClient(client);
   const name = quotedTable(table);
   for (const text of postgresSchema(table)) {
-    await rowsOf(client, { text, table: name });
+    await repeated(() => rowsOf(client, { text, table: name }));
+  }
+}
+
+const maxAttempts = 5;
+
+/** What "if not exists" meets where another program makes the same at the same time. */
+const madeMeanwhile: Readonly<Record<string, true>> = {
+  "23505": true, // a name in a catalog
+  "42P07": true, // a table or an index
+  "42710": true, // an object, such as a type
+};
+
+async function repeated(run: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    try {
+      await run();
+      return;
+    } catch (error) {
+      const isMade = Object.hasOwn(madeMeanwhile, sqlStateOf(error) ?? "");
+      if (!isMade || attempt === maxAttempts) throw error;
+    }
   }
 }
 
@@ -56,9 +83,4 @@ export function quotedTable(table: string = defaultTable): string {
     );
   }
   return table.split(".").map((part) => `"${part}"`).join(".");
-}
-
-/** The key of a session; PostgreSQL takes every character in a text but U+0000. */
-export function sessionKey(sessionId: string): string {
-  return sessionId.replaceAll("%", "%25").replaceAll("\0", "%00");
 }

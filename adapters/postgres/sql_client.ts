@@ -80,13 +80,29 @@ const lastingClasses: Readonly<Record<string, true>> = {
 const noTable = "42P01";
 const noColumn = "42703";
 
+/** The code of PostgreSQL in an error of a client, or of {@linkcode rowsOf}. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const source = error instanceof SessionStorageError ? error.cause : error;
+  const { code } = (source ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && code.length === 5 ? code : undefined;
+}
+
+/**
+ * True if the server gave a transaction up in favour of another one, as it does
+ * at the stricter levels of isolation: it changed nothing.
+ */
+export function isGivenUp(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  return code === "40001" || code === "40P01";
+}
+
 /** What an error of a client means, if it is one of those that come again. */
 function refusal(
   cause: unknown,
   table: string,
 ): SessionStorageError | undefined {
-  const { code } = (cause ?? {}) as { readonly code?: unknown };
-  if (typeof code !== "string" || code.length !== 5) return undefined;
+  const code = sqlStateOf(cause);
+  if (code === undefined) return undefined;
   if (!Object.hasOwn(lastingClasses, code.slice(0, 2))) return undefined;
   return new SessionStorageError(messageOf(code, cause, table), { cause });
 }

@@ -9,8 +9,14 @@ import type {
   JournalLine,
   JournalPosition,
 } from "../../src/session/journal.ts";
-import { quotedTable, sessionKey } from "./schema.ts";
-import { requireClient, rowsOf, type SqlClient } from "./sql_client.ts";
+import { isDigest, recordKey, sessionKey } from "./keys.ts";
+import { quotedTable } from "./schema.ts";
+import {
+  isGivenUp,
+  requireClient,
+  rowsOf,
+  type SqlClient,
+} from "./sql_client.ts";
 
 /** How a {@linkcode PostgresJournal} works. */
 export interface PostgresJournalOptions {
@@ -33,6 +39,8 @@ interface PageRow extends JournalRow {
 // Whichever comes first ends a page; a single line may be longer.
 const maxPageRows = 256;
 const maxPageBytes = 1 << 20;
+
+const maxReadAttempts = 5;
 
 /**
  * Journals in a table of PostgreSQL, one row a line.
@@ -82,16 +90,16 @@ export class PostgresJournal implements JournalBackend {
     after: JournalPosition | null,
     options: JournalCallOptions = {},
   ): AsyncGenerator<readonly string[]> {
-    const key = sessionKey(sessionId);
+    const key = await sessionKey(sessionId);
     let next = after === null ? 1 : after.revision;
-    let known: JournalPosition | null = after;
+    let known = after === null ? null : await recordKey(after.recordId);
     for (;;) {
       const rows = await this.#rows<PageRow>(
         this.#sql.read,
         [key, next],
         options,
       );
-      if (known !== null && rows[0]?.record_id !== known.recordId) {
+      if (known !== null && rows[0]?.record_id !== known) {
         throw new JournalReplacedError(sessionId);
       }
       const lines = (known === null ? rows : rows.slice(1))
@@ -109,16 +117,17 @@ export class PostgresJournal implements JournalBackend {
     entry: JournalEntry,
     options: JournalCallOptions = {},
   ): Promise<JournalAppendResult> {
-    const key = sessionKey(sessionId);
-    const stored = await this.#rows(this.#sql.append, [
+    const key = await sessionKey(sessionId);
+    const { after, revision, recordId, line, checkpoint } = entry;
+    const isStored = await this.#isStored([
       key,
-      entry.revision,
-      entry.recordId,
-      entry.line,
-      entry.checkpoint,
-      entry.after?.recordId ?? null,
+      revision,
+      await recordKey(recordId),
+      line,
+      checkpoint,
+      after === null ? null : await recordKey(after.recordId),
     ], options);
-    if (stored.length > 0) return { ok: true };
+    if (isStored) return { ok: true };
     const [last] = await this.#rows(this.#sql.last, [key], {});
     return { ok: false, last: last === undefined ? null : positionOf(last) };
   }
@@ -128,11 +137,26 @@ export class PostgresJournal implements JournalBackend {
     sessionId: string,
     options: JournalCallOptions = {},
   ): Promise<JournalLine | null> {
-    const key = sessionKey(sessionId);
+    const key = await sessionKey(sessionId);
     const [row] = await this.#rows(this.#sql.checkpoint, [key], options);
     return row === undefined
       ? null
       : { revision: Number(row.revision), line: row.line };
+  }
+
+  async #isStored(
+    values: unknown[],
+    { signal }: JournalCallOptions,
+  ): Promise<boolean> {
+    throwIfAborted(signal);
+    const text = this.#sql.append;
+    const table = this.#table;
+    try {
+      return (await rowsOf(this.#client, { text, values, table })).length > 0;
+    } catch (error) {
+      if (isGivenUp(error)) return false;
+      throw error;
+    }
   }
 
   async #rows<Row extends JournalRow>(
@@ -140,9 +164,15 @@ export class PostgresJournal implements JournalBackend {
     values: unknown[],
     { signal }: JournalCallOptions,
   ): Promise<readonly Row[]> {
-    throwIfAborted(signal);
     const table = this.#table;
-    return await rowsOf(this.#client, { text, values, table }) as Row[];
+    for (let attempt = 1;; attempt++) {
+      throwIfAborted(signal);
+      try {
+        return await rowsOf(this.#client, { text, values, table }) as Row[];
+      } catch (error) {
+        if (!isGivenUp(error) || attempt === maxReadAttempts) throw error;
+      }
+    }
   }
 }
 
@@ -152,8 +182,11 @@ function isFull(rows: readonly PageRow[]): boolean {
   return rows.length === maxPageRows || bytes >= maxPageBytes;
 }
 
-function positionOf(row: JournalRow): JournalPosition {
-  return { revision: Number(row.revision), recordId: row.record_id };
+function positionOf(
+  { revision, record_id, line }: JournalRow,
+): JournalPosition {
+  const recordId = isDigest(record_id) ? JSON.parse(line).record_id : record_id;
+  return { revision: Number(revision), recordId };
 }
 
 function statements(table: string) {

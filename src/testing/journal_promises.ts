@@ -15,6 +15,7 @@ import {
   insist,
   type JournalCheck,
   linesOf,
+  longId,
   positionOf,
   refusal,
   s,
@@ -240,6 +241,22 @@ export const journalPromises: Readonly<Record<string, JournalCheck>> = {
       expectEqual(JSON.parse(line!).text, id, "text of the line");
       expectEqual(more, [], "further lines");
     }
+  },
+
+  async "records may have long ids"({ backend }) {
+    const first = entryAfter(null, longId("first"));
+    const second = entryAfter(positionOf(first), longId("second"));
+    for (const entry of [first, second]) {
+      expectEqual(await backend.append(s, entry), { ok: true }, "answer");
+    }
+    expectEqual(await linesOf(backend), [first.line, second.line], "lines");
+    const stranger = entryAfter(positionOf(first), longId("stranger"));
+    expectEqual(await backend.append(s, stranger), refusal(second), "append");
+    expectEqual(
+      await linesOf(backend, positionOf(first)),
+      [second.line],
+      "lines behind the first",
+    );
   },
 
   async "a call with an aborted signal stores and reads nothing"({ backend }) {

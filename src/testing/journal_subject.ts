@@ -59,7 +59,19 @@ export const awkwardIds: readonly string[] = [
   "🚀 and 'quotes'",
   "con",
   "x".repeat(1000),
+  "\0".repeat(1100),
+  longId("session"),
+  longId("other"),
 ];
+
+/** An id that is longer than most keys may be, and hard to compress. */
+export function longId(name: string): string {
+  const numbers = Array.from(
+    { length: 1_200 },
+    (_, index) => (index * index * 7919 % 99_991).toString(36),
+  );
+  return `${numbers.join("")}界${name}`;
+}
 
 /** An entry whose line is what a backend may meet: canonical JSON with the usual members. */
 export function entryAfter(

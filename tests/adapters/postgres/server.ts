@@ -51,8 +51,14 @@ export interface Connections {
   end(): Promise<void>;
 }
 
+/** How strictly transactions are kept apart. */
+export type Isolation = "read committed" | "repeatable read" | "serializable";
+
 /** Connects to a server. @param directory That of its socket. */
-export async function connectTo(directory: string): Promise<Connections> {
+export async function connectTo(
+  directory: string,
+  isolation: Isolation = "read committed",
+): Promise<Connections> {
   // A variable, so that no bundler takes the client into the Worker, where it cannot be loaded.
   const specifier = "postgres";
   const { default: postgres }: { default: typeof import("postgres") } =
@@ -62,6 +68,7 @@ export async function connectTo(directory: string): Promise<Connections> {
     username: "postgres",
     max: 20,
     onnotice() {},
+    connection: { default_transaction_isolation: isolation },
   });
   return {
     client: {

@@ -5,12 +5,16 @@ import {
   postgresSchema,
   PostgresSessionStorage,
 } from "../../../adapters/postgres/mod.ts";
-import { SessionStorageError } from "../../../src/session/errors.ts";
+import {
+  JournalReplacedError,
+  SessionStorageError,
+} from "../../../src/session/errors.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
 import {
   entryAfter,
   fill,
   linesOf,
+  longId,
   positionOf,
   s,
 } from "../../../src/testing/journal_subject.ts";
@@ -151,6 +155,66 @@ test("making the table again changes nothing", hosts, async () => {
   const { client, table } = await newTable();
   await createPostgresTable(client, table);
   await createPostgresTable(client, table);
+});
+
+test("a table that others make at the same time is made", async () => {
+  const asked: string[] = [];
+  const codes = ["23505", "42P07", "42710"];
+  await createPostgresTable({
+    query(text) {
+      asked.push(text);
+      const code = codes.shift();
+      return code === undefined
+        ? Promise.resolve([])
+        : Promise.reject(Object.assign(new Error("Made meanwhile"), { code }));
+    },
+  });
+  const [table, index] = postgresSchema();
+  assertEquals(asked, [table, table, table, table, index]);
+  const foreign = Object.assign(new Error("In the way"), { code: "42P07" });
+  const error = await assertRejects(
+    () => createPostgresTable({ query: () => Promise.reject(foreign) }),
+    SessionStorageError,
+  );
+  assertEquals(error.cause, foreign);
+});
+
+test("a server that gives a statement up has stored nothing", async () => {
+  const givenUp = Object.assign(new Error("Could not serialize access"), {
+    code: "40001",
+  });
+  const answers: (object[] | Error)[] = [givenUp, givenUp, [{
+    revision: "1",
+    record_id: "b",
+    line: "{}",
+  }]];
+  const journal = new PostgresJournal({
+    query() {
+      const answer = answers.shift()!;
+      return answer instanceof Error
+        ? Promise.reject(answer)
+        : Promise.resolve(answer);
+    },
+  });
+  assertEquals(await journal.append("s", entryAfter(null, "a")), {
+    ok: false,
+    last: { revision: 1, recordId: "b" },
+  });
+  assertEquals(answers.length, 0);
+});
+
+test("a record id that looks like a digest is none", hosts, async () => {
+  const { client, table } = await newTable();
+  const journal = new PostgresJournal(client, { table });
+  await journal.append(s, entryAfter(null, longId("first")));
+  const { rows } = await client.query<{ record_id: string }>(
+    `select record_id from ${table}`,
+  );
+  const [{ record_id: digest }] = rows as [{ record_id: string }];
+  const known = { revision: 1, recordId: digest };
+  await assertRejects(() => linesOf(journal, known), JournalReplacedError);
+  const second = entryAfter({ revision: 1, recordId: longId("first") }, digest);
+  assertEquals(await journal.append(s, second), { ok: true });
 });
 
 test("a table is named by plain identifiers", () => {
