@@ -191,7 +191,7 @@ export class EventEmitter {
         listener.detached = true;
         settle({
           cause: new Error(
-            "The event sink did not return in time and was detached",
+            "The event sink took too long and was detached",
           ),
         });
       };

@@ -17,12 +17,19 @@ export interface SessionHistoryProviderOptions
   readonly storage: SessionTreeStorage;
   /**
    * What to do with a run that was interrupted, for example by a crash: refuse
-   * to go on, or close it with interrupted results and go on.
+   * to go on, or close it with interrupted results and go on. A journal does not
+   * show whether the writer of an open run is still there; one that is loses its
+   * run to the recovery.
    *
    * @default {"reject"}
    */
   readonly onUnfinished?: "reject" | "recover" | undefined;
 }
+
+const nothing: LoadedHistory = Object.freeze({
+  messages: Object.freeze([]),
+  lastRunResult: null,
+});
 
 const unfinishedChoices = { reject: true, recover: true } as const;
 
@@ -85,7 +92,8 @@ export class SessionHistoryProvider implements HistoryProvider {
   /**
    * Fetches what the branch holds.
    *
-   * @returns Null if the agent holds it already, or if there is no session yet.
+   * @returns Null if the agent holds it already, or if there is no session yet; an
+   * empty conversation if the session that the agent holds was deleted.
    * @throws {SessionArgumentError} The session belongs to another agent, or has
    * an unfinished run that is not to be recovered.
    */
@@ -93,10 +101,11 @@ export class SessionHistoryProvider implements HistoryProvider {
     const { sessionId, branchId } = this.sink;
     const options = { branchId, signal: run.signal };
     const head = await this.#storage.head(sessionId, options);
-    const isHeld = this.#isHeld && head?.recordId === this.sink.head;
+    const heldHead = this.#isHeld ? this.sink.head : null;
     this.sink.expectHead(head?.recordId ?? null);
     this.#isHeld = true;
-    if (head === null || isHeld) return null;
+    if (head === null) return heldHead == null ? null : nothing;
+    if (head.recordId === heldHead) return null;
     const checkout = await this.#checkout(run.signal);
     if (checkout === null) return null;
     this.sink.continueFrom(checkout);

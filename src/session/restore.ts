@@ -1,7 +1,7 @@
 import type { AgentEventSink } from "../events/sink.ts";
 import { type AgentMessage, withoutUsage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
-import { SessionArgumentError } from "./errors.ts";
+import { type SessionArgumentCode, SessionArgumentError } from "./errors.ts";
 import type { SessionRecorder } from "./recorder.ts";
 import type { AgentSession } from "./session.ts";
 
@@ -23,8 +23,17 @@ export function restoredConversation(
   session: AgentSession,
   agentId: string,
 ): RestoredConversation {
-  requireOwner(session, agentId);
-  requireFinished(session);
+  const { agentId: owner, unfinishedRunIds: open } = session;
+  if (owner !== null && owner !== agentId) {
+    const why =
+      `belongs to agent "${owner}", not to "${agentId}"; use its agentId`;
+    throw unfit(session, "foreign_agent", why);
+  }
+  if (open.length > 0) {
+    const why = `has unfinished run(s) ${open.join(", ")}; if the writer ` +
+      'is gone, use agent.recoverSession() or onUnfinished: "recover"';
+    throw unfit(session, "unfinished_run", why);
+  }
   return {
     messages: messagesToRestore(session),
     lastRunResult: session.lastRun?.result ?? null,
@@ -58,20 +67,10 @@ export function isRecorder(
     "function";
 }
 
-function requireOwner({ sessionId, agentId }: AgentSession, own: string): void {
-  if (agentId === null || agentId === own) return;
-  throw new SessionArgumentError(
-    "foreign_agent",
-    `Session "${sessionId}" belongs to agent "${agentId}", not to "${own}"`,
-  );
-}
-
-function requireFinished({ sessionId, unfinishedRunIds }: AgentSession): void {
-  if (unfinishedRunIds.length === 0) return;
-  throw new SessionArgumentError(
-    "unfinished_run",
-    `Session "${sessionId}" has the unfinished run(s) ${
-      unfinishedRunIds.join(", ")
-    }; recover it with agent.recoverSession() or onUnfinished: "recover"`,
-  );
+function unfit(
+  { sessionId }: AgentSession,
+  code: SessionArgumentCode,
+  why: string,
+): SessionArgumentError {
+  return new SessionArgumentError(code, `Session "${sessionId}" ${why}`);
 }

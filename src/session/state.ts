@@ -193,7 +193,7 @@ function begin(state: SessionState, start: RunStart): SessionState {
     throw new SessionSerializationError(
       `The session already has an unfinished run, "${
         state.openRuns[0]!.runId
-      }"; recover it with agent.recoverSession() or onUnfinished: "recover"`,
+      }"; if its writer is gone, use agent.recoverSession() or onUnfinished: "recover"`,
     );
   }
   return changed(state, {

@@ -4,9 +4,12 @@ import {
   type AgentMessage,
   CompactionPolicy,
   ContextBudget,
+  ContinueRejectedError,
   FollowUpDiscardedError,
   type HistoryProvider,
   type HistoryRun,
+  JournalTreeStorage,
+  MemoryJournal,
   MemorySessionStorage,
   type RunOutcome,
   SessionHistoryProvider,
@@ -324,6 +327,28 @@ test("after a reset a session is loaded again", async () => {
     "one",
     "b",
   ]);
+});
+
+test("an agent whose session was deleted begins anew", async () => {
+  const journal = new MemoryJournal();
+  const storage = new JournalTreeStorage(journal);
+  const { agent, model } = agentWith(
+    [text("one"), text("two"), text("three")],
+    {
+      history: new SessionHistoryProvider({ storage, sessionId: "s" }),
+    },
+  );
+  await agent.run("a");
+  journal.delete("s");
+  await agent.run("b");
+  const { runs, messages } = (await storage.load("s"))!;
+  assertEquals([runs.length, contentsOf(messages)], [1, ["b", "two"]]);
+  const [, second] = model.requests;
+  assertEquals(contentsOf(second!.context.llmMessages).slice(1), ["b"]);
+  assertEquals(contentsOf(agent.messages).includes("one"), false);
+
+  journal.delete("s");
+  await assertRejects(() => agent.continueRun(), ContinueRejectedError);
 });
 
 test("an agent that was overtaken is refused at its first record", async () => {

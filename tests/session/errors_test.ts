@@ -63,6 +63,10 @@ test("an unfinished run comes with the ways to go on", async () => {
     history: new SessionHistoryProvider({ storage, sessionId }),
   });
   const { error } = await agent.run("go");
+  assertStringIncludes(
+    String(error),
+    "writer is gone, use agent.recoverSession()",
+  );
   assertStringIncludes(String(error), "agent.recoverSession()");
   assertStringIncludes(String(error), 'onUnfinished: "recover"');
   await assertRejects(
