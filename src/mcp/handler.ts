@@ -12,6 +12,7 @@ import type { McpServerStatus } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { type McpManager, McpServerManager } from "./manager.ts";
 import { exposedPrefix } from "./names.ts";
+import { requireMcpOptions } from "./option_check.ts";
 import type { McpConnectionOptions } from "./options.ts";
 import { type OutputCheck, outputCheck } from "./output_check.ts";
 import { progressRelay } from "./progress.ts";
@@ -26,6 +27,12 @@ export interface McpToolHandlerOptions extends McpConnectionOptions {
   readonly servers?: Readonly<Record<string, McpServerInput>> | undefined;
   /** What knows the servers; the handler starts it up and shuts it down. */
   readonly manager?: McpManager | undefined;
+  /**
+   * True for the tools that the model sees and may call; asked whenever they are listed.
+   *
+   * @default {all of them}
+   */
+  readonly selectTools?: ((tool: McpTool) => boolean) | undefined;
   /** Effects by the names that the model sees. */
   readonly toolEffects?: Readonly<Record<string, ToolEffect>> | undefined;
   /** True believes servers that call a tool read-only. @default {false} */
@@ -82,10 +89,11 @@ export class McpToolHandler extends BaseHandler {
    * Connects nothing yet.
    *
    * @throws {TypeError} There is none or more than one of `config`, `servers` and
-   * `manager`, or one is wrong.
+   * `manager`, or an option or a server is wrong.
    */
   constructor(options: McpToolHandlerOptions) {
     super();
+    requireMcpOptions(options);
     const { config, servers, manager, ...rest } = options;
     const given = [config, servers, manager].filter((source) =>
       source !== undefined
@@ -251,7 +259,9 @@ export class McpToolHandler extends BaseHandler {
 
   #entryOf(tool: McpTool): Entry | undefined {
     const { name, description, inputSchema } = tool;
+    const { selectTools } = this.#options;
     try {
+      if (selectTools !== undefined && !selectTools(tool)) return undefined;
       const definition = new ToolDefinition({
         name,
         description,

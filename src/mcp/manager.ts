@@ -13,6 +13,7 @@ import { McpConnection } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { McpServerError } from "./errors.ts";
 import { unlessAborted } from "./pending.ts";
+import { requireMcpOptions } from "./option_check.ts";
 import type { McpServerManagerOptions } from "./options.ts";
 import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
 import type { McpServerStatus } from "./server_status.ts";
@@ -84,6 +85,7 @@ export class McpServerManager implements McpManager {
    * @throws {TypeError} There is neither or both of `config` and `servers`, or one is wrong.
    */
   constructor(options: McpServerManagerOptions) {
+    requireMcpOptions(options);
     const { config, servers, logger = consoleLogger, maxTotalTimeoutMs } =
       options;
     if ((config === undefined) === (servers === undefined)) {

@@ -6,8 +6,10 @@ import {
   type McpDiagnostic,
   type McpManager,
   McpServerError,
+  McpServerManager,
   McpToolError,
   McpToolHandler,
+  type McpToolHandlerOptions,
 } from "../../src/mcp/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import {
@@ -107,6 +109,60 @@ test("a handler takes its servers from one place", { case: "TL-140" }, () => {
       .message,
     "give either a configuration or a manager",
   );
+});
+
+const wrongOptions: readonly (readonly [unknown, string])[] = [
+  [undefined, "The options must be an object"],
+  [
+    { toolEffects: { demo__lookup: "readonly" } },
+    'toolEffects["demo__lookup"] must be one of read_only, side_effecting',
+  ],
+  [{ toolEffects: [] }, "toolEffects must be an object"],
+  [{ stdio: {} }, "stdio must be a function"],
+  [{ env: true }, "env must be an object"],
+  [{ trustAnnotations: "yes" }, "trustAnnotations must be true or false"],
+  [{ onDiagnostic: 1 }, "onDiagnostic must be a function"],
+  [{ selectTools: ["lookup"] }, "selectTools must be a function"],
+  [{ logger: {} }, "logger must have a function warn()"],
+];
+
+test("an option of the wrong type is named", () => {
+  const servers = { demo: { transport: new FakeServer().transport } };
+  for (const [wrong, complaint] of wrongOptions) {
+    const options = wrong === undefined
+      ? wrong
+      : { servers, ...wrong as object };
+    for (const Made of [McpToolHandler, McpServerManager]) {
+      const error = assertThrows(
+        () => new Made(options as McpToolHandlerOptions),
+        TypeError,
+      );
+      assertEquals(error.message, complaint);
+    }
+  }
+});
+
+test("the model sees the tools that were selected, and no others", async () => {
+  const { handler, server } = await startedDemo({
+    tools: [tool("read"), tool("write"), tool("odd")],
+  }, {
+    selectTools({ server, toolName }) {
+      if (toolName === "odd") throw new Error("Which one?");
+      return server === "demo" && toolName === "read";
+    },
+  });
+  assertEquals(handler.toolNames, ["demo__read"]);
+  assertEquals(handler.mcpTools.map(({ name }) => name), ["demo__read"]);
+  assertEquals(
+    handler.diagnostics.map(({ toolName, message }) => [toolName, message]),
+    [["demo__odd", "Which one?"]],
+  );
+  await assertRejects(
+    () => handler.dispatch("demo__write", {}),
+    UnknownToolError,
+  );
+  assertEquals(server.received.includes("tools/call write"), false);
+  await handler.shutdown();
 });
 
 test("a manager of one's own is enough", async () => {
