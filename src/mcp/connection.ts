@@ -1,10 +1,10 @@
 import { followSignal } from "../base/abort.ts";
-import { withDeadline } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
 import type { McpServer } from "./config.ts";
 import type { ConnectionOptions } from "./connection_options.ts";
 import { McpServerError } from "./errors.ts";
 import {
+  closedServer,
   isUnknownSession,
   isUserAway,
   needsAuthorization,
@@ -16,17 +16,11 @@ import {
 import { unlessAborted } from "./pending.ts";
 import type { McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
+import { SessionEnds } from "./session_ends.ts";
 import { failedStatus, type McpServerStatus } from "./server_status.ts";
 import { readTools } from "./tool_list.ts";
 import { makeTransport } from "./transport.ts";
 import { withVariables } from "./variables.ts";
-
-export type { McpServerStatus };
-
-const changesSettleMs = 300;
-const terminateTimeoutMs = 2000;
-// The SDK gives a program two seconds before each signal.
-const closeTimeoutMs = 5000;
 
 /** One server: its session as long as there is one, its tools, and how it is. */
 export class McpConnection {
@@ -38,12 +32,12 @@ export class McpConnection {
   #session: McpSession | undefined;
   /** The session that sent the user away for a code. */
   #awaitingCode: McpSession | undefined;
-  readonly #closing = new Set<Promise<void>>();
+  readonly #ends: SessionEnds;
+  #isStarted = false;
   #opening: Promise<void> | undefined;
   #attempt: AbortController | undefined;
   #tools: readonly McpTool[] = [];
   #status: McpServerStatus;
-  #cancelRefresh: (() => void) | undefined;
   /** The session whose end the status tells of. */
   #lost: McpSession | undefined;
 
@@ -52,6 +46,7 @@ export class McpConnection {
     this.name = name;
     this.server = server;
     this.#options = options;
+    this.#ends = new SessionEnds(name, options);
     this.#status = { status: server.disabled ? "disabled" : "closed" };
   }
 
@@ -70,15 +65,23 @@ export class McpConnection {
     return this.#session?.instructions;
   }
 
+  /** Connects for the first time; until `close` the others may do so again. @throws {McpServerError} As `open`. */
+  async start(): Promise<void> {
+    this.#isStarted = true;
+    await this.open();
+  }
+
   /**
    * Connects and lists the tools, in a fresh session; whoever asks meanwhile waits
    * for the same.
    *
-   * @throws {McpServerError} It did not work; `status` says so as well.
+   * @throws {McpServerError} It did not work, as `status` says as well; or nobody would
+   * close what is opened here.
    */
-  open(): Promise<void> {
+  async open(): Promise<void> {
+    if (!this.#isStarted) throw closedServer(this.name);
     this.#opening ??= this.#open().finally(() => this.#opening = undefined);
-    return this.#opening;
+    await this.#opening;
   }
 
   /**
@@ -118,7 +121,7 @@ export class McpConnection {
         throw await session.explainCall(error, call);
       }
       // Somebody else may have replaced the session by now.
-      if (this.#session === session) this.#drop();
+      if (this.#session === session) this.#letGo(session);
       return "session_lost";
     }
   }
@@ -140,47 +143,29 @@ export class McpConnection {
     this.#awaitingCode = undefined;
   }
 
-  /** Ends an attempt to connect, if one is under way. */
-  giveUp(): void {
+  /** Forgets the tools, and lets nobody connect until the next start. */
+  stop(): void {
+    this.#isStarted = false;
+    this.#tools = [];
     this.#attempt?.abort(notConnected(this.name));
   }
 
-  /** Ends the session and forgets the tools; programs that were started have ended then. */
+  /** Stops and ends the session; programs that were started have ended then. */
   async close(): Promise<void> {
-    this.giveUp();
+    this.stop();
     await this.#opening?.catch(() => {});
     const session = this.#session;
     this.#forgetSession();
-    this.#tools = [];
     if (this.#status.status !== "disabled") this.#status = { status: "closed" };
-    if (session !== undefined) await this.#end(session);
-    await Promise.all(this.#closing);
+    if (session !== undefined) await this.#ends.terminate(session);
+    await this.#ends.finish();
   }
 
-  /** Ends a session in the way that a server which keeps it is told. */
-  async #end(session: McpSession): Promise<void> {
-    const { clock, logger } = this.#options;
-    const say = (error: unknown) =>
-      logger.info?.("An MCP server could not be told that its session ends", {
-        server: this.name,
-        error: serverFailure(error, this.name).message,
-      });
-    await withDeadline(() => session.terminate(), {
-      clock,
-      ms: terminateTimeoutMs,
-      what: `Ending the session with MCP server ${this.name}`,
-    }).catch(say);
-    this.#abandon(session);
-  }
-
-  // Nobody waits for it but a shutdown: a program that hangs takes seconds to end.
-  #abandon(session: McpSession): void {
-    const closing: Promise<void> = withDeadline(() => session.close(), {
-      clock: this.#options.clock,
-      ms: closeTimeoutMs,
-      what: `Closing the connection to MCP server ${this.name}`,
-    }).catch(() => {}).finally(() => this.#closing.delete(closing));
-    this.#closing.add(closing);
+  // Other calls of it may still be answered, or hear by themselves that it is gone.
+  #letGo(session: McpSession): void {
+    this.#forgetSession();
+    this.#status = { status: "closed" };
+    this.#ends.closeWhenIdle(session);
   }
 
   async #open(): Promise<void> {
@@ -212,14 +197,14 @@ export class McpConnection {
     // Nobody would close what is opened after the end of the attempt.
     signal.throwIfAborted();
     const session = this.#newSession(transport);
-    const unfollow = followSignal(signal, () => this.#abandon(session));
+    const unfollow = followSignal(signal, () => this.#ends.close(session));
     try {
       await session.open(connectTimeoutMs, signal);
       const listed = await session.listTools(connectTimeoutMs);
       signal.throwIfAborted();
       this.#adopt(session, listed);
     } catch (error) {
-      this.#abandon(session);
+      this.#ends.close(session);
       if (isUserAway(error)) this.#awaitingCode = session;
       throw await session.explain(error);
     } finally {
@@ -251,7 +236,7 @@ export class McpConnection {
       clientInfo,
       hooks,
       clock,
-      onToolsChanged: () => this.#refreshSoon(session),
+      onToolsChanged: () => void this.#refresh(session),
       onClosed: () => {
         if (this.#session !== session) return;
         this.#drop();
@@ -287,17 +272,9 @@ export class McpConnection {
     }
   }
 
-  // Servers announce several changes at once, one by one.
-  #refreshSoon(session: McpSession): void {
-    this.#cancelRefresh?.();
-    this.#cancelRefresh = this.#options.clock.setTimer(
-      changesSettleMs,
-      () => void this.#refresh(session),
-    );
-  }
-
   async #refresh(session: McpSession): Promise<void> {
     const { connectTimeoutMs, report, onToolsChanged } = this.#options;
+    if (this.#session !== session) return;
     try {
       const listed = await session.listTools(connectTimeoutMs);
       if (this.#session !== session) return;
@@ -335,12 +312,10 @@ export class McpConnection {
     const session = this.#session;
     this.#forgetSession();
     this.#status = { status: "closed" };
-    if (session !== undefined) this.#abandon(session);
+    if (session !== undefined) this.#ends.close(session);
   }
 
   #forgetSession(): void {
-    this.#cancelRefresh?.();
-    this.#cancelRefresh = undefined;
     this.#session = undefined;
     this.#lost = undefined;
   }

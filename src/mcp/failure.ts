@@ -16,7 +16,8 @@ export function serverFailure(error: unknown, server: string): McpServerError {
     const message = `MCP server ${server} answered HTTP ${httpStatus}`;
     return new McpServerError(message, { server, httpStatus });
   }
-  return new McpServerError(messageOf(error, server), { server, cause: error });
+  const message = withoutQueries(messageOf(error, server));
+  return new McpServerError(message, { server, cause: error });
 }
 
 /** The error for a server without a connection. */
@@ -25,6 +26,14 @@ export function notConnected(server: string, cause?: unknown): McpServerError {
     server,
     cause,
   });
+}
+
+/** The error for a server that nobody may connect to now. */
+export function closedServer(server: string): McpServerError {
+  return new McpServerError(
+    `MCP server ${server} is closed; start up its handler or manager first`,
+    { server },
+  );
 }
 
 /** The error for a server whose user has not come back with a code yet. */
@@ -99,9 +108,27 @@ export function isUserAway(error: unknown): boolean {
 /** True if the server refused a request because it has no such session. */
 export function isUnknownSession(error: unknown): boolean {
   const status = httpStatusOf(error);
-  // The protocol says 404; servers after the SDK's own example say 400 and why.
+  // The protocol says 404; several servers say 400 and why. Any other 400 may be the
+  // answer to a call that was carried out.
   return status === 404 ||
-    status === 400 && /session id/i.test((error as Error).message);
+    status === 400 && unknownSession.test(refusalIn(error as Error));
+}
+
+const unknownSession =
+  /^(Bad Request: )?(No valid session ID provided|Server not initialized|Invalid session ID|Session not found)$/i;
+
+/** What a server says of a refused request: plainly, or as an error that answers no message. */
+function refusalIn({ message }: Error): string {
+  const body = message.replace(
+    /^(Streamable HTTP error: )?Error POSTing to endpoint( \(HTTP \d+\))?: /,
+    "",
+  ).trim();
+  try {
+    const { id, error } = JSON.parse(body);
+    return id === null ? String(error?.message) : "";
+  } catch {
+    return body;
+  }
 }
 
 /** The status of the HTTP response that an error of a transport speaks of. */
@@ -165,6 +192,16 @@ const networkCauses: readonly (readonly [string, RegExp])[] = [
     /CERT_|_CERT|ERR_SSL|ERR_TLS|certificate|tls|corrupt message/i,
   ],
 ];
+
+/** The same text with its addresses cut down to what holds no keys. */
+function withoutQueries(text: string): string {
+  return text.replace(/\b[a-z]+:\/\/[^\s"'<>]+/gi, (address) => {
+    if (!/[?#@]/.test(address)) return address;
+    if (!URL.canParse(address)) return "an address";
+    const { protocol, host, pathname } = new URL(address);
+    return `${protocol}//${host}${pathname}`;
+  });
+}
 
 function isSchemaError(error: unknown): boolean {
   return error instanceof Error && error.name === "ZodError";

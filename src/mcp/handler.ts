@@ -1,22 +1,24 @@
+import { detach, followSignal, throwIfAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import { consoleLogger } from "../base/ports.ts";
 import { requireMethods } from "../base/require.ts";
 import type { ToolEffect } from "../messages/tool.ts";
 import { ToolDefinition } from "../tools/definition.ts";
-import { ToolDefinitionError, UnknownToolError } from "../tools/errors.ts";
+import { UnknownToolError } from "../tools/errors.ts";
 import type { ToolDispatchOptions } from "../tools/execution_context.ts";
 import { BaseHandler } from "../tools/handler.ts";
 import { proceed, type StepOutcome } from "../tools/outcome.ts";
 import type { McpServerInput } from "./config.ts";
-import type { McpServerStatus } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { type McpManager, McpServerManager } from "./manager.ts";
-import { exposedPrefix } from "./names.ts";
 import { requireMcpOptions } from "./option_check.ts";
 import type { McpConnectionOptions } from "./options.ts";
 import { type OutputCheck, outputCheck } from "./output_check.ts";
 import { progressRelay } from "./progress.ts";
 import type { McpTool, McpToolResult } from "./protocol.ts";
+import type { McpServerStatus } from "./server_status.ts";
+import { effectOf, unusedEffects } from "./tool_effects.ts";
 import { convertMcpResult, type ConvertMcpResultOptions } from "./result.ts";
 
 /** What an {@linkcode McpToolHandler} is made from: one of `config`, `servers` and `manager`. */
@@ -83,6 +85,7 @@ export class McpToolHandler extends BaseHandler {
   readonly #diagnostics: McpDiagnostics;
   #entries: ReadonlyMap<string, Entry> = new Map();
   #definitions: readonly ToolDefinition[] = [];
+  readonly #lifecycle = new Lifecycle();
   #unwatch: (() => void) | undefined;
 
   /**
@@ -188,32 +191,22 @@ export class McpToolHandler extends BaseHandler {
   }
 
   /**
-   * Connects to the servers and lists their tools.
+   * Connects to the servers and lists their tools. Does nothing if that is done; waits
+   * for a shutdown that is under way.
    *
    * @throws {McpServerError} A required server failed.
    * @throws {ToolDefinitionError} An effect is given to a tool that does not exist.
+   * @throws {AgentCancelledError} `shutdown` was called meanwhile.
    */
-  override async startup(): Promise<void> {
-    if (this.#unwatch !== undefined) return;
-    this.#diagnostics.clear();
-    await this.#manager.startup();
-    try {
-      this.#adopt(await this.#manager.listTools());
-      this.#requireKnownEffects();
-    } catch (error) {
-      await this.shutdown();
-      throw error;
-    }
-    this.#unwatch = this.#manager.watchTools?.((tools) => this.#adopt(tools)) ??
-      ignore;
+  override startup(): Promise<void> {
+    return this.#lifecycle.startup((signal) => this.#start(signal));
   }
 
-  /** Closes the connections; the handler may be started again. */
-  override async shutdown(): Promise<void> {
-    this.#unwatch?.();
-    this.#unwatch = undefined;
-    await this.#manager.shutdown();
-    this.#adopt([]);
+  /** Closes the connections, and ends a start-up; the handler may be started again. */
+  override shutdown(): Promise<void> {
+    const done = this.#lifecycle.shutdown(() => this.#close());
+    this.#forgetTools();
+    return done;
   }
 
   /**
@@ -247,6 +240,42 @@ export class McpToolHandler extends BaseHandler {
     return proceed(data, { mcp: result });
   }
 
+  async #start(signal: AbortSignal): Promise<void> {
+    this.#diagnostics.clear();
+    // The manager alone can end what it waits for.
+    const unfollow = followSignal(signal, () => detach(this.#close()));
+    try {
+      await this.#manager.startup();
+    } finally {
+      unfollow();
+    }
+    throwIfAborted(signal);
+    try {
+      this.#adopt(await this.#manager.listTools());
+      const effects = this.#options.toolEffects ?? {};
+      for (const name of unusedEffects(effects, this.tools, this.#manager)) {
+        const message = "The server of the tool is not connected";
+        this.#report("effects_unused", { name }, message);
+      }
+    } catch (error) {
+      this.#forgetTools();
+      await this.#close();
+      throw error;
+    }
+    this.#unwatch = this.#manager.watchTools?.((tools) => this.#adopt(tools));
+  }
+
+  async #close(): Promise<void> {
+    await this.#manager.shutdown();
+    this.#forgetTools();
+  }
+
+  #forgetTools(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#adopt([]);
+  }
+
   #adopt(tools: readonly McpTool[]): void {
     const entries = new Map<string, Entry>();
     for (const tool of tools) {
@@ -266,7 +295,7 @@ export class McpToolHandler extends BaseHandler {
         name,
         description,
         parameters: inputSchema,
-        effect: this.#effectOf(tool),
+        effect: effectOf(tool, this.#options),
       });
       return { tool, definition, checkOutput: this.#outputCheck(tool) };
     } catch (error) {
@@ -275,47 +304,11 @@ export class McpToolHandler extends BaseHandler {
     }
   }
 
-  #effectOf({ name, annotations }: McpTool): ToolEffect {
-    const { toolEffects = {}, trustAnnotations = false } = this.#options;
-    if (Object.hasOwn(toolEffects, name)) return toolEffects[name]!;
-    return trustAnnotations && annotations?.readOnlyHint === true
-      ? "read_only"
-      : "side_effecting";
-  }
-
   #outputCheck(tool: McpTool): OutputCheck | null {
     if (tool.outputSchema === undefined) return null;
     return outputCheck(
       tool.outputSchema,
       (message) => this.#report("output_unchecked", tool, message),
-    );
-  }
-
-  #requireKnownEffects(): void {
-    const unknown = Object.keys(this.#options.toolEffects ?? {})
-      .filter((name) => !this.#entries.has(name))
-      .sort();
-    const lost = unknown.filter((name) => !this.#mayComeLater(name));
-    if (lost.length > 0) {
-      throw new ToolDefinitionError(
-        `McpToolHandler has effects for unknown tools: ${lost.join(", ")}`,
-      );
-    }
-    for (const name of unknown) {
-      this.#report(
-        "effects_unused",
-        { name },
-        "The server of the tool is not connected",
-      );
-    }
-  }
-
-  /** True if a server that is not connected may have the tool. */
-  #mayComeLater(name: string): boolean {
-    const { serverNames = [] } = this.#manager;
-    return serverNames.some((server) =>
-      name.startsWith(exposedPrefix(server)) &&
-      this.serverStatus(server)?.status !== "connected"
     );
   }
 
@@ -329,5 +322,3 @@ export class McpToolHandler extends BaseHandler {
 }
 
 const managerMethods = ["startup", "shutdown", "listTools", "callTool"];
-
-function ignore(): void {}

@@ -1,8 +1,9 @@
-import { AgentCancelledError, throwIfAborted } from "../base/abort.ts";
+import { throwIfAborted } from "../base/abort.ts";
 import {
   consoleLogger,
   containedLogger,
   type Logger,
+  longestTimerMs,
   systemClock,
 } from "../base/ports.ts";
 import { requireMethods, requireNumber } from "../base/require.ts";
@@ -12,6 +13,7 @@ import { parseMcpConfig } from "./config.ts";
 import { McpConnection } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { McpServerError } from "./errors.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { unlessAborted } from "./pending.ts";
 import { requireMcpOptions } from "./option_check.ts";
 import type { McpServerManagerOptions } from "./options.ts";
@@ -75,9 +77,8 @@ export class McpServerManager implements McpManager {
   readonly #connections: readonly McpConnection[];
   readonly #diagnostics: McpDiagnostics;
   readonly #watchers = new Set<(tools: readonly McpTool[]) => void>();
+  readonly #lifecycle = new Lifecycle();
   #routes: Routes = new Map();
-  #started = false;
-  #attempt: AbortController | undefined;
 
   /**
    * Connects nothing yet.
@@ -141,15 +142,18 @@ export class McpServerManager implements McpManager {
   }
 
   /**
-   * Connects to all servers at once. Does nothing if it is started.
+   * Connects to all servers at once. Does nothing if it is started; waits for a
+   * shutdown that is under way.
    *
    * @throws {McpServerError} A required server failed; the others are closed again.
    * @throws {AgentCancelledError} `shutdown` was called meanwhile.
    */
-  async startup(): Promise<void> {
-    if (this.#started) return;
+  startup(): Promise<void> {
+    return this.#lifecycle.startup((signal) => this.#start(signal));
+  }
+
+  async #start(signal: AbortSignal): Promise<void> {
     this.#diagnostics.clear();
-    const { signal } = this.#attempt = new AbortController();
     const failures = await Promise.all(
       this.#connections
         .filter(({ server }) => !server.disabled)
@@ -157,24 +161,29 @@ export class McpServerManager implements McpManager {
     );
     throwIfAborted(signal);
     const fatal = failures.find((failure) => failure !== undefined);
-    if (fatal !== undefined) {
-      await this.shutdown();
-      throw fatal;
-    }
-    this.#started = true;
+    if (fatal === undefined) return;
+    this.#forgetTools();
+    await this.#close();
+    throw fatal;
   }
 
   /** Closes all connections, last first, and forgets the tools; ends a start-up. */
-  async shutdown(): Promise<void> {
-    this.#started = false;
-    this.#attempt?.abort(
-      new AgentCancelledError("A shutdown ended the start-up"),
-    );
-    for (const connection of this.#connections) connection.giveUp();
+  shutdown(): Promise<void> {
+    const done = this.#lifecycle.shutdown(() => this.#close());
+    this.#forgetTools();
+    return done;
+  }
+
+  // First of all, so that no call opens again what is being closed.
+  #forgetTools(): void {
+    for (const connection of this.#connections) connection.stop();
+    this.#publish();
+  }
+
+  async #close(): Promise<void> {
     for (const connection of [...this.#connections].reverse()) {
       await connection.close();
     }
-    this.#publish();
   }
 
   /** The tools of all servers: in the order of the configuration, then of each server. */
@@ -222,14 +231,14 @@ export class McpServerManager implements McpManager {
   async finishAuth(server: string, code: string): Promise<void> {
     const connection = this.#require(server);
     await connection.finishAuth(code);
-    if (this.#started) await connection.open();
+    if (this.#lifecycle.isUp) await connection.open();
   }
 
   /**
    * Connects to a server anew, also if it had failed before, and lists its tools.
    *
    * @throws {RangeError} As a rejection: there is no server of this name.
-   * @throws {McpServerError} As a rejection: it did not work.
+   * @throws {McpServerError} As a rejection: it did not work, or nothing is started up.
    */
   async reconnect(server: string): Promise<void> {
     await this.#require(server).open();
@@ -241,13 +250,14 @@ export class McpServerManager implements McpManager {
     { signal, progress = ignore }: McpCallOptions,
   ): Promise<McpToolResult | "session_lost"> {
     const { connection } = this.#requireRoute(name);
+    signal?.throwIfAborted();
     await unlessAborted(signal, connection.ensureOpen());
     // Connecting again lists the tools again, and this one may be gone.
     const { tool } = this.#requireRoute(name);
     return await connection.callTool({
       toolName: tool.toolName!,
       arguments: args,
-      timeoutMs: connection.server.timeoutMs ?? this.#timeoutMs,
+      timeoutMs: timerMs(connection.server.timeoutMs ?? this.#timeoutMs),
       resetTimeoutOnProgress: this.#options.resetTimeoutOnProgress ?? true,
       maxTotalTimeoutMs: this.#maxTotalTimeoutMs,
       signal,
@@ -261,7 +271,7 @@ export class McpServerManager implements McpManager {
     signal: AbortSignal,
   ): Promise<unknown> {
     try {
-      await connection.open();
+      await connection.start();
       return undefined;
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -281,12 +291,14 @@ export class McpServerManager implements McpManager {
     this.#routes = routesOf(
       this.#connections,
       // Who connects first at start-up must not decide who gets a name.
-      this.#started ? before : new Map(),
+      this.#lifecycle.isUp ? before : new Map(),
       this.#diagnostics.report,
     );
     const tools = this.listTools();
-    for (const watcher of this.#watchers) watcher(tools);
-    if (source === undefined || !this.#started) return;
+    for (const watcher of this.#watchers) {
+      callHook("A watcher of MCP tools", this.#logger, () => watcher(tools));
+    }
+    if (source === undefined || !this.#lifecycle.isUp) return;
     const changes = toolChanges(before, this.#routes, source);
     if (changes === undefined) return;
     callHook("onToolsChanged", this.#logger, () => {
@@ -312,7 +324,11 @@ export class McpServerManager implements McpManager {
 }
 
 function requireMs(name: string, value: unknown): number {
-  return requireNumber(name, value, 1);
+  return timerMs(requireNumber(name, value, 1));
+}
+
+function timerMs(ms: number): number {
+  return Math.min(ms, longestTimerMs);
 }
 
 function ignore(): void {}

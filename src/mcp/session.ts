@@ -8,6 +8,7 @@ import {
   timeoutText,
   totalTimeout,
 } from "./failure.ts";
+import { ListRefresh } from "./list_refresh.ts";
 import { capabilitiesOf, installHooks, type McpHooks } from "./hooks.ts";
 import { whilePending } from "./pending.ts";
 import type {
@@ -33,7 +34,7 @@ export interface SessionOptions {
   readonly clientInfo: McpClientInfo;
   /** What the server may ask of the client. */
   readonly hooks: McpHooks;
-  /** The server says that its tools are no longer the same. */
+  /** The server says that its tools are no longer the same; they have to be listed. */
   readonly onToolsChanged: () => void;
   /** The connection is gone. */
   readonly onClosed: () => void;
@@ -69,12 +70,15 @@ export class McpSession {
   readonly #client: Client;
   readonly #transport: McpTransport;
   readonly #options: SessionOptions;
+  readonly #toolList: ListRefresh;
+  readonly #calls = new Set<Promise<unknown>>();
 
   /** Connects nothing yet. */
   constructor(transport: McpTransport, options: SessionOptions) {
-    const { server, clientInfo, hooks } = options;
+    const { server, clientInfo, hooks, clock, onToolsChanged } = options;
     this.#transport = transport;
     this.#options = options;
+    this.#toolList = new ListRefresh(clock, onToolsChanged);
     this.#client = new Client({ ...clientInfo }, {
       capabilities: capabilitiesOf(hooks),
       // The validator of the SDK generates code, which Workers forbid, and checks
@@ -96,7 +100,7 @@ export class McpSession {
 
   /** Shakes hands. */
   async open(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const { onToolsChanged, onClosed, onTrouble } = this.#options;
+    const { onClosed, onTrouble } = this.#options;
     const client = this.#client;
     client.onclose = onClosed;
     client.onerror = onTrouble;
@@ -109,7 +113,7 @@ export class McpSession {
     if (client.getServerCapabilities()?.tools?.listChanged === true) {
       client.setNotificationHandler(
         ToolListChangedNotificationSchema,
-        onToolsChanged,
+        () => this.#toolList.announce(),
       );
     }
   }
@@ -118,7 +122,7 @@ export class McpSession {
   async listTools(timeoutMs: number): Promise<readonly unknown[]> {
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
     // The schema of the SDK would refuse the whole list for one odd tool.
-    return await readAllPages((cursor) =>
+    const listPage = (cursor: string | undefined) =>
       this.#client.request(
         {
           method: "tools/list",
@@ -126,12 +130,27 @@ export class McpSession {
         },
         ResultSchema,
         { timeout: timeoutMs },
-      )
-    );
+      );
+    return await this.#toolList.read(() => readAllPages(listPage));
   }
 
   /** Calls a tool. */
   async callTool(call: SessionCall): Promise<McpToolResult> {
+    const pending = this.#call(call);
+    this.#calls.add(pending);
+    try {
+      return await pending;
+    } finally {
+      this.#calls.delete(pending);
+    }
+  }
+
+  /** Resolves when no call is pending. */
+  async callsSettled(): Promise<void> {
+    await Promise.allSettled(this.#calls);
+  }
+
+  async #call(call: SessionCall): Promise<McpToolResult> {
     return await whilePending(call.signal, async (own) => {
       const cancelTimer = this.#limit(own, call.maxTotalTimeoutMs);
       try {
@@ -238,6 +257,7 @@ export class McpSession {
 
   /** Ends the connection. */
   async close(): Promise<void> {
+    this.#toolList.end();
     await this.#client.close();
   }
 }

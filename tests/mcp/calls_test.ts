@@ -305,6 +305,34 @@ test("a server that says 400 to a forgotten session is understood", async () => 
   await handler.shutdown();
 });
 
+test("a forgotten session leaves its other calls alone", async () => {
+  const hanging = deferred();
+  const begun = deferred();
+  const demo = new FakeServer({
+    tools: [tool("look"), tool("wait")],
+    call: async ({ name }) => {
+      if (name === "look") return;
+      begun.resolve();
+      await hanging.promise;
+      return texts("waited");
+    },
+  });
+  const http = new FakeHttpServer(demo);
+  const handler = handlerOverHttp(http);
+  await handler.startup();
+  const waiting = handler.dispatch("demo__wait", {});
+  await begun.promise;
+  http.forget();
+  const looks = await Promise.all(
+    [1, 2, 3].map(() => handler.dispatch("demo__look", {})),
+  );
+  assertEquals(looks.map(({ data }) => data), ["done", "done", "done"]);
+  assertEquals(demo.handshakes.length, 2);
+  hanging.resolve();
+  assertEquals((await waiting).data, "waited");
+  await handler.shutdown();
+});
+
 test("a session over HTTP is ended on the server", async () => {
   const http = new FakeHttpServer(new FakeServer());
   const handler = handlerOverHttp(http, {
