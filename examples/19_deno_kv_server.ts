@@ -57,6 +57,9 @@ async function answer(request: Request): Promise<Response> {
     history: new SessionHistoryProvider({
       storage,
       sessionId,
+      // An interrupted run is closed, and so is one that another instance is still
+      // busy with: a journal does not tell them apart. Two questions to one chat at
+      // a time end the first; send a visitor's questions to one instance, in turn.
       onUnfinished: "recover",
     }),
   });

@@ -55,9 +55,7 @@ async function main(): Promise<void> {
 async function answerOnce(question: string): Promise<void> {
   const sql = postgres(process.env.DATABASE_URL!, { max: 1, onnotice() {} });
   const client: SqlClient = {
-    query: async (statement, values) => ({
-      rows: await sql.unsafe(statement, values as never[]),
-    }),
+    query: (statement, values) => sql.unsafe(statement, values as never[]),
   };
   await createPostgresTable(client);
 

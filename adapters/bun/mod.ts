@@ -1,6 +1,11 @@
 /**
  * What the core needs from Bun: sessions in files, a server and the environment.
  *
+ * A storage neither lists nor deletes sessions; its directory does. Each is a file
+ * of its own, `<SHA-256 of the id>.jsonl`, whose first line names it as
+ * `session_id`; removing the file deletes a session that no agent uses. What ends
+ * in `.lock` stays where it is.
+ *
  * @example Let the environment choose the model
  * ```ts ignore
  * import { Agent } from "@ejagent/core";

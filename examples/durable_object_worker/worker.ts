@@ -1,10 +1,10 @@
 /**
  * A Worker with one agent for every chat: `POST /chats/<name>/run`.
  *
- * The agent lives in a Durable Object and records itself there. In this folder
- * `npx wrangler deploy` deploys it, and `npx wrangler secret put MODEL_API_KEY`
- * gives it its key; `npx wrangler dev` runs it here, with the key in `.dev.vars`.
- * Then
+ * The agent lives in a Durable Object and records itself there. In a copy of this
+ * folder `npx jsr add @ejagent/core` installs the package, `npx wrangler deploy`
+ * deploys the Worker, and `npx wrangler secret put MODEL_API_KEY` gives it its key;
+ * `npx wrangler dev` runs it here, with the key in `.dev.vars`. Then
  *
  *     curl -N -d '{"task":"My lamp is broken"}' <address>/chats/ada/run
  *

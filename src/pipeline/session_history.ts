@@ -101,10 +101,10 @@ export class SessionHistoryProvider implements HistoryProvider {
     const { sessionId, branchId } = this.sink;
     const options = { branchId, signal: run.signal };
     const head = await this.#storage.head(sessionId, options);
-    const heldHead = this.#isHeld ? this.sink.head : null;
+    const heldHead = this.#isHeld ? this.sink.head ?? null : null;
     this.sink.expectHead(head?.recordId ?? null);
     this.#isHeld = true;
-    if (head === null) return heldHead == null ? null : nothing;
+    if (head === null) return heldHead === null ? null : nothing;
     if (head.recordId === heldHead) return null;
     const checkout = await this.#checkout(run.signal);
     if (checkout === null) return null;
