@@ -41,14 +41,14 @@ export function budgetStop(run: ActiveRun): Stop | null {
   const limit = run.core.config.runtimePolicy.maxRunTokens;
   if (limit === null || usage.requestCount === 0) return null;
   if (usage.missingRequestCount > 0) {
-    return overBudget(
+    return overLimit(
       "usage_unavailable",
       `${usage.missingRequestCount} model request(s) did not report their usage, so the ` +
-        `budget of ${limit} tokens cannot be kept`,
+        `budget of ${limit} tokens cannot be kept; switch reports on or maxRunTokens off`,
     );
   }
   if (usage.spentTokens < limit) return null;
-  return overBudget(
+  return overLimit(
     "token_budget_exceeded",
     `The run has spent ${usage.spentTokens} of ${limit} tokens`,
   );
@@ -160,13 +160,13 @@ export function failureStop(run: ActiveRun, error: unknown): Stop {
   }
   if (phase !== "model") return broken(facts);
   if (error instanceof ContextOverflowError) {
-    return failed("context_overflow", { ...facts, code: "context_overflow" });
+    return failed("context_overflow", { ...facts, code: error.code });
   }
   if (error instanceof ModelProtocolError) {
-    return broken({ ...facts, code: "protocol_error" });
+    return broken({ ...facts, code: error.code });
   }
   return error instanceof ModelProviderError
-    ? broken({ ...facts, code: error.kind, retryable: error.retryable })
+    ? broken({ ...facts, code: error.code, retryable: error.retryable })
     : broken({ ...facts, code: "provider_error" });
 }
 
@@ -184,13 +184,9 @@ function broken(facts: FailureFacts): Stop {
   return failed("runtime_error", facts);
 }
 
-function overBudget(stopReason: StopReason, message: string): Stop {
-  const code = "budget_exceeded";
-  return failed(stopReason, { phase: "control", code, message });
-}
-
 function overLimit(stopReason: StopReason, message: string): Stop {
-  const code = "limit_exceeded";
+  const what = stopReason.startsWith("max_") ? "limit" : "budget";
+  const code = `${what}_exceeded` as const;
   return failed(stopReason, { phase: "control", code, message });
 }
 
@@ -206,23 +202,15 @@ function emptyResponseStop(finishReason: string | null): Stop {
 }
 
 function controlStop(
-  result: { readonly control: string; readonly output: string | null },
+  { control, output }: {
+    readonly control: string;
+    readonly output: string | null;
+  },
 ): Stop {
-  const { output } = result;
-  switch (result.control) {
-    case "reject":
-      return {
-        stopReason: "tool_rejected",
-        output,
-        error: "a tool call was rejected",
-      };
-    case "cancel":
-      return {
-        stopReason: "tool_cancelled",
-        output,
-        error: "a tool call was cancelled",
-      };
-    default:
-      return { stopReason: "tool_completion", output };
+  if (control !== "reject" && control !== "cancel") {
+    return { stopReason: "tool_completion", output };
   }
+  const what = control === "reject" ? "rejected" : "cancelled";
+  const error = `a tool call was ${what}`;
+  return { stopReason: `tool_${what}`, output, error };
 }

@@ -4,7 +4,7 @@ import {
   type RunUsage,
   runUsage,
 } from "../messages/usage.ts";
-import { ContextOverflowError } from "../model/errors.ts";
+import { ModelProviderError } from "../model/errors.ts";
 
 const noTokens = { inputTokens: 0, outputTokens: 0 };
 
@@ -28,11 +28,11 @@ export class UsageMeter {
   }
 
   /**
-   * Judges a request that failed: one that was refused as too large before any
-   * output consumed nothing and counts as reported.
+   * Judges a request that failed: one that was refused, or did not arrive,
+   * consumed nothing and counts as reported.
    */
   requestFailed(error: unknown, started: boolean): void {
-    if (error instanceof ContextOverflowError && !started) {
+    if (error instanceof ModelProviderError && error.unprocessed && !started) {
       this.#reportedRequestCount += 1;
     }
   }

@@ -129,9 +129,11 @@ export function toModelError(
   }
   const text = quote(operation, rootText(thrown));
   const cause = safeCause(operation, thrown);
+  const unprocessed = !progress.answering && isUnreached(thrown);
   if (isTimeout(thrown)) {
     return new ModelTimeoutError(`${operation.name} timed out: ${text}`, {
       cause,
+      unprocessed,
     });
   }
   return new ModelProviderError(
@@ -139,7 +141,7 @@ export function toModelError(
       ? `${operation.name} was cut off: ${text}`
       : `${operation.name} could not reach ${operation.baseUrl}: ${text}; ` +
         "check that the baseUrl (MODEL_URL) is right and that the server runs",
-    { cause, retryable: true },
+    { cause, retryable: true, unprocessed },
   );
 }
 
@@ -194,13 +196,23 @@ function safeCause(operation: Operation, thrown: unknown): unknown {
 }
 
 function holds(thrown: unknown, secret: string): boolean {
-  const seen = new Set<unknown>();
-  for (let at = thrown; at !== undefined && !seen.has(at);) {
-    seen.add(at);
-    if (visibleText(at).includes(secret)) return true;
-    at = at instanceof Error ? at.cause : undefined;
+  return causesOf(thrown).some((at) => visibleText(at).includes(secret));
+}
+
+/** What was thrown and what caused it, the outermost first. */
+function causesOf(thrown: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  for (let at = thrown; at !== undefined && !causes.includes(at);) {
+    causes.push(at);
+    at = at instanceof Error ? at.cause ?? firstOf(at) : undefined;
   }
-  return false;
+  return causes;
+}
+
+// A host with several addresses fails with a list of errors and no text.
+function firstOf(error: Error): unknown {
+  const { errors } = error as { readonly errors?: unknown };
+  return Array.isArray(errors) ? errors[0] : undefined;
 }
 
 /** All that a log would show of a thrown value. */
@@ -284,21 +296,26 @@ function bodyText(
 }
 
 function isTimeout(thrown: unknown): boolean {
-  for (const error of [thrown, (thrown as ErrorOptions | undefined)?.cause]) {
-    if (!isJsonObject(error)) continue;
-    if (
-      error.name === "TimeoutError" ||
-      /TIMEDOUT|_TIMEOUT/.test(String(error.code))
-    ) return true;
-    if (/timed? ?out/i.test(String(error.message))) return true;
-  }
-  return false;
+  return causesOf(thrown).filter(isJsonObject).some(({ name, code, message }) =>
+    name === "TimeoutError" || /TIMEDOUT|_TIMEOUT/.test(String(code)) ||
+    /timed? ?out/i.test(String(message))
+  );
 }
 
-// "fetch failed" says nothing; the reason is one level down.
-function rootText(thrown: unknown): string {
-  const cause = thrown instanceof Error ? thrown.cause : undefined;
-  return errorText(
-    cause instanceof Error && cause.message !== "" ? cause : thrown,
+/** How the runtimes say that there was no connection at all. */
+const noConnection =
+  /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|\(Connect\)/;
+
+function isUnreached(thrown: unknown): boolean {
+  return causesOf(thrown).filter(isJsonObject).some(({ code, message }) =>
+    noConnection.test(`${code} ${message}`)
   );
+}
+
+// "fetch failed" and "Connection error" say nothing; the reason is further down.
+function rootText(thrown: unknown): string {
+  const telling = causesOf(thrown).findLast((at) =>
+    at instanceof Error && at.message !== ""
+  );
+  return errorText(telling ?? thrown);
 }

@@ -14,6 +14,12 @@ export interface ModelErrorOptions extends ErrorOptions {
   readonly status?: number | undefined;
   /** True if the same request may succeed later. */
   readonly retryable?: boolean | undefined;
+  /**
+   * True if the model has not worked on the request.
+   *
+   * @default Told by the kind, and by the status of a `provider_error`
+   */
+  readonly unprocessed?: boolean | undefined;
 }
 
 /**
@@ -31,6 +37,8 @@ export class ModelProviderError extends EJAgentError {
   readonly retryable: boolean;
   /** HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** True if the request was refused or never arrived, so that it has cost nothing. */
+  readonly unprocessed: boolean;
 
   /** Makes the error. @param options `kind` is for subclasses. */
   constructor(
@@ -42,6 +50,10 @@ export class ModelProviderError extends EJAgentError {
     this.code = this.kind;
     this.retryable = options.retryable ?? false;
     this.status = options.status;
+    this.unprocessed = options.unprocessed ??
+      (this.kind === "provider_error"
+        ? Number(options.status) >= 400
+        : this.kind !== "timeout");
   }
 }
 

@@ -194,6 +194,7 @@ test("a budget cannot be kept without reports", { case: "X-159" }, async () => {
     "usage_unavailable",
     1,
   ]);
+  assertStringIncludes(String(result.error), "maxRunTokens");
   const free = agentWith(script(), { tools: [echo] });
   assertEquals((await free.agent.run("go")).usage.complete, false);
 });

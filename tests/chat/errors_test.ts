@@ -60,6 +60,7 @@ for (const { kind, make } of adapterKinds) {
           retryable,
           status,
         ]);
+        assertEquals(error.unprocessed, code !== "timeout");
         assert(
           error.message.startsWith("Chat completion stream failed"),
           error.message,
@@ -228,6 +229,52 @@ for (const { kind, make } of adapterKinds) {
     assert(error.message.includes("https://model.test/v1"), error.message);
     assert(error.message.includes("baseUrl"), error.message);
     assert(!error.message.includes("query-secret-1"), error.message);
+  });
+
+  test(`a request that never left says why and costs nothing, over ${kind}`, async () => {
+    const failures: [thrown: Error, why: string, unprocessed: boolean][] = [
+      // Node, with one address and with several; Deno; Bun.
+      [
+        fetchFailed(coded("ECONNREFUSED", "connect ECONNREFUSED ::1:80")),
+        "connect ECONNREFUSED ::1:80",
+        true,
+      ],
+      [
+        fetchFailed(Object.assign(coded("ECONNREFUSED", ""), {
+          errors: [coded("ECONNREFUSED", "connect ECONNREFUSED ::1:81")],
+        })),
+        "connect ECONNREFUSED ::1:81",
+        true,
+      ],
+      [
+        new TypeError("error sending request: client error (Connect)"),
+        "client error (Connect)",
+        true,
+      ],
+      [
+        coded("ConnectionRefused", "Unable to connect"),
+        "Unable to connect",
+        true,
+      ],
+      [
+        fetchFailed(coded("UND_ERR_CONNECT_TIMEOUT", "Connect Timeout Error")),
+        "Connect Timeout Error",
+        true,
+      ],
+      [
+        fetchFailed(coded("ECONNRESET", "read ECONNRESET")),
+        "read ECONNRESET",
+        false,
+      ],
+    ];
+    for (const [thrown, why, unprocessed] of failures) {
+      const adapter = make({ fetch: () => Promise.reject(thrown) });
+      await adapter.startup();
+      const { error } = await ask(adapter);
+      assertInstanceOf(error, ModelProviderError);
+      assert(error.message.includes(why), error.message);
+      assertEquals(error.unprocessed, unprocessed, why);
+    }
   });
 
   test(`a timeout of the platform is a timeout, over ${kind}`, {
@@ -690,4 +737,12 @@ async function askWith(
   await adapter.startup();
   const { error } = await ask(adapter);
   return { error: error as ModelProviderError | undefined };
+}
+
+function coded(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+function fetchFailed(cause: Error): TypeError {
+  return new TypeError("fetch failed", { cause });
 }

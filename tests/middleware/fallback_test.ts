@@ -2,17 +2,19 @@ import {
   ContextOverflowError,
   type ModelAdapter,
   type ModelRequest,
+  ModelTimeoutError,
 } from "../../mod.ts";
 import { fallbackModel } from "../../src/middleware/mod.ts";
 import {
   block,
+  calls,
   deltas,
   fail,
   ScriptedModel,
   type ScriptStep,
   text,
 } from "../../src/testing/mod.ts";
-import { agentWith, contentsOf } from "../agent/fixtures.ts";
+import { agentWith, contentsOf, echo } from "../agent/fixtures.ts";
 import {
   assertEquals,
   assertStrictEquals,
@@ -50,7 +52,7 @@ test("what the other model spends is part of the run's usage", async () => {
   const reserve = new ScriptedModel([
     text("reserve", { usage }),
     fail(new ContextOverflowError("Too long")),
-    fail(busy()),
+    fail(new ModelTimeoutError("Nobody knows what this cost")),
   ]);
   const { agent } = agentWith([fail(busy()), fail(busy()), fail(busy())], {
     middleware: [fallbackModel(reserve)],
@@ -64,7 +66,19 @@ test("what the other model spends is part of the run's usage", async () => {
       result.usage.totalTokens,
     ]);
   }
-  assertEquals(usages, [[2, 1, 14], [2, 1, 0], [2, 0, 0]]);
+  assertEquals(usages, [[2, 2, 14], [2, 2, 0], [2, 1, 0]]);
+});
+
+test("a refused request does not cost a budget its other model", async () => {
+  const usage = { inputTokens: 10, outputTokens: 4 };
+  const reserve = new ScriptedModel([calls(["echo"], { usage })]);
+  const { agent } = agentWith([fail(busy()), text("done", { usage })], {
+    middleware: [fallbackModel(reserve)],
+    policy: { maxRunTokens: 100 },
+    tools: [echo],
+  });
+  const { output, usage: spent } = await agent.run("t");
+  assertEquals([output, spent.totalTokens, spent.complete], ["done", 28, true]);
 });
 
 test("the own model is asked first every time", async () => {
