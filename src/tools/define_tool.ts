@@ -18,6 +18,7 @@ import {
 import type { ToolCallContext } from "./middleware.ts";
 import { isStepOutcome, proceed, type StepOutcome } from "./outcome.ts";
 import {
+  describesNoObject,
   issuePointer,
   jsonSchemaOf,
   objectExpected,
@@ -29,9 +30,6 @@ import {
 } from "./standard_schema.ts";
 
 const execution: unique symbol = Symbol.for("ejagent.DefinedTool");
-
-/** Roots of JSON Schemas that no arguments can have. */
-const otherTypes = /^(array|boolean|integer|null|number|string)$/;
 
 /** What describes the arguments of a tool: a Standard Schema or a JSON Schema literal. */
 export type ToolParameters = StandardSchema | JsonObject;
@@ -154,6 +152,7 @@ export function defineTool<
     (schema === undefined
       ? options.parameters as JsonObject | undefined
       : jsonSchemaOf(schema, name));
+  if (describesNoObject(parameters)) throw objectExpected(name);
   const definition = new ToolDefinition({
     name,
     description,
@@ -161,7 +160,6 @@ export function defineTool<
     effect,
     strict,
   });
-  if (otherTypes.test(String(parameters?.type))) throw objectExpected(name);
 
   async function run(args: unknown, context: ToolExecutionContext) {
     const checked = await schema?.validate(args) ?? { value: args };

@@ -109,14 +109,12 @@ export class ToolDefinition implements ToolDefinitionView {
     tool: OpenAIFunctionTool,
     options: NormalizeToolOptions = {},
   ): ToolDefinition {
-    if (!isJsonObject(tool) || tool.type !== "function") {
+    if (
+      !isJsonObject(tool) || tool.type !== "function" ||
+      !isJsonObject(tool.function)
+    ) {
       throw new ToolDefinitionError(
-        'A tool must be an object of type "function"',
-      );
-    }
-    if (!isJsonObject(tool.function)) {
-      throw new ToolDefinitionError(
-        "The member function of a tool must be an object",
+        'A tool must be an object of type "function" with an object function',
       );
     }
     return new ToolDefinition({ ...tool.function, effect: options.effect });
@@ -159,7 +157,7 @@ export function normalizeToolDefinition(
     return ToolDefinition.fromOpenAITool(input as OpenAIFunctionTool, options);
   }
   const definition = new ToolDefinition(input as ToolDefinitionInit);
-  return effect === undefined ? definition : definition.withEffect(effect);
+  return normalizeToolDefinition(definition, options);
 }
 
 /** Brings a list of definitions into one form, in order. @throws {ToolDefinitionError} One is wrong. */

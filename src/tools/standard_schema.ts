@@ -98,19 +98,17 @@ export function jsonSchemaOf(
   schema: StandardSchemaProps,
   toolName: string,
 ): JsonObject {
-  if (typeof schema.jsonSchema?.input !== "function") {
+  let described: unknown;
+  let cause: unknown;
+  try {
+    described = schema.jsonSchema?.input({ target: "draft-2020-12" });
+  } catch (error) {
+    cause = error;
+  }
+  if (described === undefined) {
     throw brokenRule(
       toolName,
       "parameters cannot describe themselves as JSON Schema; pass jsonSchema too",
-    );
-  }
-  let described: unknown;
-  try {
-    described = schema.jsonSchema.input({ target: "draft-2020-12" });
-  } catch (cause) {
-    throw brokenRule(
-      toolName,
-      "parameters could not be turned into JSON Schema; pass jsonSchema too",
       { cause },
     );
   }
@@ -120,11 +118,29 @@ export function jsonSchemaOf(
   return withoutDialect(described) as JsonObject;
 }
 
+/** Roots of JSON Schemas that no arguments can have. */
+const otherTypes = /^(array|boolean|integer|null|number|string)$/;
+
+/** Keywords that make a JSON Schema of an object of schemas, also without `type`. */
+const objectKeywords =
+  /^(\$|defin|propert|patternP|additionalP|depend|(not|if)$)/;
+
+/** True for the schema of something else, and for members without the object around them. */
+export function describesNoObject(parameters: unknown): boolean {
+  const schema = Object(parameters);
+  const members = Object.keys(schema);
+  return otherTypes.test(schema.type) || members.length > 0 &&
+      members.every((name) =>
+        isJsonObject(schema[name]) && !objectKeywords.test(name)
+      );
+}
+
 /** The error for parameters that are something else than an object, which no provider takes. */
 export function objectExpected(toolName: string): ToolDefinitionError {
   return brokenRule(
     toolName,
-    "parameters must describe an object; put the value into a member",
+    'parameters must describe an object, as { type: "object", properties: { ... } } ' +
+      "and z.object({ ... }) do",
   );
 }
 

@@ -252,9 +252,10 @@ test("a schema must describe an object and say how", () => {
     ["version 1", { "~standard": { version: 2, validate() {} } }],
     ["version 1", { "~standard": { version: 1 } }],
     ["JSON object", [1]],
-    ["must describe an object; put the value into a member", {
-      type: "string",
-    }],
+    ["must describe an object, as { type", { type: "string" }],
+    ["properties: { ... } } and z.object(", { city: { type: "string" } }],
+    ["must describe an object", { type: { enum: ["a", "b"] } }],
+    ["z.object({ ... }) do", { city: z.string(), days: z.number() }],
     ["must describe an object", { type: "array", items: {} }],
     ["must describe an object", { type: ["integer"] }],
   ];
@@ -278,6 +279,11 @@ test("a schema that says less about its root is left to the provider", () => {
     { properties: { f: { type: "string" } } },
     { type: ["object", "null"] },
     { anyOf: [{ type: "object" }] },
+    { not: { required: ["f"] } },
+    { if: { required: ["f"] }, then: { required: ["g"] } },
+    { $defs: { f: {} } },
+    { additionalProperties: { type: "string" } },
+    { description: "whatever" },
   ];
   for (const parameters of schemas) {
     const tool = defineTool({ name: "t", parameters, execute: () => 1 });
