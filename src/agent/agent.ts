@@ -374,15 +374,10 @@ export class Agent implements AgentLike, AsyncDisposable {
   async compact(options: CompactOptions = {}): Promise<CompactionResult> {
     const compactor = options.compactor ?? this.#core.config.compactor;
     const policy = this.#core.config.compactionPolicy;
-    if (compactor === null) {
+    if (compactor !== null) requireMethods("compactor", compactor, ["compact"]);
+    if (compactor === null || policy === null) {
       throw new AgentConfigurationError(
-        "compact() needs a compactor; pass or configure one",
-      );
-    }
-    requireMethods("compactor", compactor, ["compact"]);
-    if (policy === null) {
-      throw new AgentConfigurationError(
-        "compact() needs a compactionPolicy in the agent's options",
+        "compact() needs a compactor and a compactionPolicy in the agent's options",
       );
     }
     return await this.#chain.operate(

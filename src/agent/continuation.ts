@@ -11,37 +11,33 @@ export type ContinueRejectedReason =
   | "unsupported_stop_reason"
   | "incomplete_tool_state";
 
-/** `continueRun` was refused; nothing has changed. */
+/** `continueRun` was refused; nothing has changed. The message says what to do instead. */
 export class ContinueRejectedError extends EJAgentError {
   /** Always `"continue_rejected"`. */
   override readonly code = "continue_rejected";
   /** Why. */
   readonly reason: ContinueRejectedReason;
 
-  /** Names the reason. */
-  constructor(reason: ContinueRejectedReason) {
-    super(`The last run cannot be continued: ${reason}`);
+  /** Names the reason. @param stopReason How the last run ended, if there was one. */
+  constructor(reason: ContinueRejectedReason, stopReason?: StopReason) {
+    const why = reason === "unsupported_stop_reason"
+      ? `it ended as ${stopReason}`
+      : reason;
+    const remedy = reason.startsWith("agent_")
+      ? "wait with waitForIdle()"
+      : "give a task with run()";
+    super(`The last run cannot be continued: ${why}; ${remedy}`);
     this.reason = reason;
   }
 }
 
-const continuable: Readonly<Record<StopReason, boolean>> = {
-  text_response: true,
-  tool_completion: true,
-  behavior_stop: true,
-  empty_response: true,
-  max_steps: true,
-  max_no_tool_responses: true,
-  token_budget_exceeded: true,
-  usage_unavailable: true,
-  tool_rejected: false,
-  tool_cancelled: false,
-  external_abort: false,
-  repeated_tool_call: false,
-  context_overflow: false,
-  compaction_failed: false,
-  runtime_error: false,
-};
+/** Failures that would come again, or of which more must be known. */
+const finalFailures: ReadonlySet<StopReason> = new Set<StopReason>([
+  "repeated_tool_call",
+  "context_overflow",
+  "compaction_failed",
+  "runtime_error",
+]);
 
 /**
  * Checks whether a conversation can go on without a new task.
@@ -57,11 +53,13 @@ export function conversationRefusal(
   return hasOpenCalls(messages) ? "incomplete_tool_state" : null;
 }
 
-function isContinuable(result: AgentRunResult): boolean {
-  if (continuable[result.stopReason]) return true;
-  const { failure } = result;
-  return result.stopReason === "runtime_error" && failure !== null &&
-    (failure.retryable || failure.code === "interrupted");
+function isContinuable(
+  { status, stopReason, failure }: AgentRunResult,
+): boolean {
+  if (status !== "failed") return status === "completed";
+  return !finalFailures.has(stopReason) ||
+    stopReason === "runtime_error" && failure !== null &&
+      (failure.retryable || failure.code === "interrupted");
 }
 
 /** True if calls are malformed anywhere, or unanswered behind the last message that has any. */

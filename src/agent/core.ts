@@ -46,15 +46,13 @@ export function agentCore(
     info: infoOf(config),
     state: new AgentState(config.systemMessages),
     tools: new ToolRuntime({
+      ...config.runtimePolicy,
       handlers: config.handlers,
       // Read at start-up, so that use() can still add to it.
       get layers() {
         return middleware.filter((entry) => canBeActive(config, entry));
       },
       logger: config.logger,
-      parallelToolCalls: config.runtimePolicy.parallelToolCalls,
-      maxParallelToolCalls: config.runtimePolicy.maxParallelToolCalls,
-      maxRepeatedToolCalls: config.runtimePolicy.maxRepeatedToolCalls,
     }),
     sinks: flattenSinks([
       ...(config.history.sink === undefined ? [] : [config.history.sink]),

@@ -24,7 +24,7 @@ export class FollowUpRejectedError extends FollowUpError {
 
   /** Names the status. */
   constructor(receipt: ControlReceipt) {
-    super(`The follow-up was not accepted: ${receipt.status}`);
+    super(`The follow-up was not accepted: ${receipt.status}; ask with run()`);
     this.receipt = receipt;
   }
 }
@@ -40,7 +40,7 @@ export class FollowUpDiscardedError extends FollowUpError {
 
   /** Names the reason. */
   constructor(control: ControlInput, reason: FollowUpDiscardReason) {
-    super(`The follow-up was discarded: ${reason}`);
+    super(`The follow-up was discarded: ${reason}; ask again with run()`);
     this.control = control;
     this.reason = reason;
   }

@@ -1,4 +1,5 @@
 import { AgentConfigurationError } from "../base/errors.ts";
+import { frozenList } from "../base/freeze.ts";
 import {
   type Clock,
   consoleLogger,
@@ -183,14 +184,14 @@ const failurePolicies: Readonly<Record<FollowUpFailurePolicy, true>> = {
 export function resolveOptions(options: AgentOptions): AgentConfig {
   requireObject("The options of an agent", options);
   const agentId = requireText("agentId", options.agentId);
-  requireMethods("model", options.model, ["complete"]);
+  requireMethods("A model, such as a ChatModelAdapter,", options.model, [
+    "complete",
+  ]);
   const runtimePolicy = createRuntimePolicy(options.runtimePolicy ?? {});
   const handlers = toHandlers(listIn(options, "tools"));
   const history: HistoryProvider = portIn(options, "history", "load") ??
     new InMemoryHistoryProvider();
-  const contextProviders = Object.freeze([
-    ...listIn(options, "contextProviders"),
-  ]);
+  const contextProviders = frozenList(listIn(options, "contextProviders"));
   requireUniqueSources([history, ...contextProviders]);
   const eventSink = portIn(options, "eventSink", "emit");
   requireOneRecorder(history.sink, eventSink);

@@ -88,15 +88,13 @@ export function restoreProviderState(
   { providerStates }: AgentCore,
   value: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>,
 ): void {
-  const states = new Map<string, Record<string, JsonValue>>();
-  for (
-    const [sourceId, state] of Object.entries(
-      requireObject("The provider state", value),
-    )
-  ) {
-    requireObject(`State "${sourceId}"`, state);
-    states.set(sourceId, structuredClone(state));
-  }
+  const states = Object.entries(requireObject("The provider state", value))
+    .map(([sourceId, state]) =>
+      [
+        sourceId,
+        structuredClone(requireObject(`State "${sourceId}"`, state)),
+      ] as const
+    );
   providerStates.clear();
   for (const [sourceId, state] of states) providerStates.set(sourceId, state);
 }

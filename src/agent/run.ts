@@ -68,7 +68,7 @@ export class AgentOrchestrator {
     if (refusal === null) return;
     run.cancellation.throwIfAborted();
     run.close();
-    throw new ContinueRejectedError(refusal);
+    throw new ContinueRejectedError(refusal, state.lastRunResult?.stopReason);
   }
 }
 

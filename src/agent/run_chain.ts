@@ -139,16 +139,16 @@ export class RunChain {
     options: OperationOptions,
     work: (operation: Operation, scope: RunScope) => Promise<T>,
   ): Promise<T> {
-    requireOperationOptions(options);
-    this.#refuseReentry(options);
+    const checked = requireOperationOptions(options);
+    this.#refuseReentry(checked);
     const isActive = kind !== "startup";
     if (isActive) this.#refuseDuringShutdown();
     const operation = new Operation(kind, this.#core.config);
-    return await this.#perform(operation, options.signal, async () => {
+    return await this.#perform(operation, checked.signal, async () => {
       if (isActive) this.#operation = operation;
       else this.#startUp = operation;
       try {
-        return await work(operation, this.#scope(options.scope));
+        return await work(operation, this.#scope(checked.scope));
       } finally {
         this.#operation = this.#startUp = null;
         this.#gate.leave();
@@ -318,8 +318,8 @@ export class RunChain {
         derivesFrom(options.signal, active));
     if (inside) {
       throw new AgentReentrancyError(
-        `Agent "${this.#core.config.agentId}" was asked from inside its own run, ` +
-          "which would wait for itself",
+        `Agent "${this.#core.config.agentId}" would wait for itself inside its own run; ` +
+          "use followUp() or another agent",
       );
     }
   }

@@ -124,16 +124,7 @@ class StateView implements AgentStateView {
   }
 
   snapshot(): AgentStateSnapshot {
-    return Object.freeze({
-      messages: this.messages,
-      task: this.task,
-      status: this.status,
-      turn: this.turn,
-      noToolResponseCount: this.noToolResponseCount,
-      activeSkillName: this.activeSkillName,
-      result: this.result,
-      error: this.error,
-      lastRunResult: this.lastRunResult,
-    });
+    const { conversation, view: _, ...values } = this.#state;
+    return Object.freeze({ messages: conversation.messages, ...values });
   }
 }

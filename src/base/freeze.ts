@@ -101,6 +101,11 @@ class Known extends Itself {
   }
 }
 
+/** A frozen copy of a list; its items are left as they are. */
+export function frozenList<T>(list: readonly T[]): readonly T[] {
+  return Object.freeze([...list]);
+}
+
 /** Sets a member without ever touching the prototype, also for the key `__proto__`. */
 export function setOwn(
   target: Record<string, unknown>,

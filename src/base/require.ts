@@ -83,6 +83,16 @@ export function requireMethods(
   }
 }
 
+/**
+ * Checks what a layer made of a stream.
+ *
+ * @throws {TypeError} No generator, for example the promise of one.
+ */
+export function requireGenerator<T>(layer: string, stream: T): T {
+  requireMethods(`What async *${layer}() returns`, stream, ["next"]);
+  return stream;
+}
+
 /** Insists on a type. @param what What the named thing must be. @throws {TypeError} It is not. */
 export function requireType(
   holds: boolean,

@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { frozenCopy, frozenList } from "../base/freeze.ts";
 import { requireInteger } from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
 
@@ -57,7 +57,7 @@ export class Conversation {
 
   /** A frozen snapshot; the same array until the next change. */
   get messages(): readonly AgentMessage[] {
-    this.#snapshot ??= Object.freeze([...this.#messages]);
+    this.#snapshot ??= frozenList(this.#messages);
     return this.#snapshot;
   }
 

@@ -212,16 +212,16 @@ export class EventEmitter {
 
   #fail(listener: Listener, event: AgentEvent, error: unknown): void {
     const { agentId, logger } = this.#options;
-    if (listener.required) {
+    const { required } = listener;
+    if (required) {
       listener.detached = true;
       if (!this.#failed) this.#failure = error;
       this.#failed = true;
     }
-    logger.warn("An event sink failed", {
-      agentId,
-      kind: event.kind,
-      required: listener.required,
-      error: errorText(error),
-    });
+    const what = required
+      ? "A run could not be recorded"
+      : "An event sink failed";
+    const { kind } = event;
+    logger.warn(what, { agentId, kind, required, error: errorText(error) });
   }
 }

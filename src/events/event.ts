@@ -225,7 +225,11 @@ export function agentEvent(
   envelope: AgentEventEnvelope,
   payload: AgentEventPayload,
 ): AgentEvent {
-  checkPayload(payload);
+  if (!isConsistent(payload)) {
+    throw new RangeError(
+      `The fields of a ${payload.kind} event contradict each other`,
+    );
+  }
   // In place, because copying members is the most expensive part of a streamed delta.
   const event = payload as AgentEventPayload & Writable<AgentEventEnvelope>;
   event.agentId = envelope.agentId;
@@ -237,57 +241,31 @@ export function agentEvent(
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
 
-function checkPayload(payload: AgentEventPayload): void {
+function isConsistent(payload: AgentEventPayload): boolean {
   switch (payload.kind) {
     case "assistant_text_delta":
     case "assistant_thinking_delta":
-      return check(payload.delta !== "" && payload.turn >= 1, payload.kind);
+      return payload.delta !== "" && payload.turn >= 1;
     case "tool_progressed":
-      return check(
-        payload.update.message !== "" && payload.turn >= 1,
-        payload.kind,
-      );
+      return payload.update.message !== "" && payload.turn >= 1;
     case "turn_started":
     case "turn_completed":
     case "message_completed":
     case "tool_started":
     case "tool_completed":
-      return check(payload.turn >= 1, payload.kind);
+      return payload.turn >= 1;
     case "steering_applied":
-      return check(
-        payload.control.kind === "steering" && payload.targetTurn >= 1,
-        payload.kind,
-      );
+      return payload.control.kind === "steering" && payload.targetTurn >= 1;
     case "steering_discarded":
-      return check(payload.control.kind === "steering", payload.kind);
+      return payload.control.kind === "steering";
     case "context_pressure_evaluated":
-      return check(
-        payload.turn >= 1 &&
-          (payload.preparation !== null) === payload.decision.shouldCompact,
-        payload.kind,
-      );
+      return payload.turn >= 1 &&
+        (payload.preparation !== null) === payload.decision.shouldCompact;
     case "compaction_completed":
-      return check(
-        hasStatus(payload.result, "completed", "skipped"),
-        payload.kind,
-      );
+      return /^(completed|skipped)$/.test(payload.result.status);
     case "compaction_failed":
-      return check(
-        hasStatus(payload.result, "failed", "cancelled"),
-        payload.kind,
-      );
-  }
-}
-
-function hasStatus(
-  result: CompactionResult,
-  ...statuses: CompactionResult["status"][]
-): boolean {
-  return statuses.includes(result.status);
-}
-
-function check(valid: boolean, kind: AgentEventKind): void {
-  if (!valid) {
-    throw new RangeError(`The fields of a ${kind} event contradict each other`);
+      return /^(failed|cancelled)$/.test(payload.result.status);
+    default:
+      return true;
   }
 }

@@ -1,4 +1,5 @@
 import { EJAgentError, errorText } from "../base/errors.ts";
+import { frozenList } from "../base/freeze.ts";
 import type { AgentEvent } from "./event.ts";
 
 /**
@@ -49,7 +50,7 @@ export class AgentEventSinkError extends EJAgentError {
         cause: errors[0],
       },
     );
-    this.errors = Object.freeze([...errors]);
+    this.errors = frozenList(errors);
   }
 }
 
@@ -76,7 +77,7 @@ export class CompositeAgentEventSink implements AgentEventSink {
 
   /** Makes a composite. @param sinks Members in the order in which they get each event. */
   constructor(sinks: readonly AgentEventSink[]) {
-    this.sinks = Object.freeze([...sinks]);
+    this.sinks = frozenList(sinks);
   }
 
   /** Forwards one event. @throws {AgentEventSinkError} After all members were called. */

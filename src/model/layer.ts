@@ -1,3 +1,4 @@
+import { requireGenerator } from "../base/require.ts";
 import type { ModelRequest, ModelStream } from "./adapter.ts";
 
 /** Runs what is inside a layer; without an argument the request is passed on as it is. */
@@ -27,7 +28,10 @@ export function composeModelLayers(
     (inner, layer) => {
       if (layer.aroundModel === undefined) return inner;
       return (request) =>
-        layer.aroundModel!(request, (changed = request) => inner(changed));
+        requireGenerator(
+          "aroundModel",
+          layer.aroundModel!(request, (changed = request) => inner(changed)),
+        );
     },
     innermost,
   );

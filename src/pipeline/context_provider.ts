@@ -4,6 +4,7 @@ import type { JsonValue } from "../base/json.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { AgentMessage } from "../messages/message.ts";
+import { requireMessages } from "../messages/require_messages.ts";
 import type { ModelOptions } from "../model/adapter.ts";
 import { toHandlers, type ToolInput } from "../tools/define_tool.ts";
 import type { ToolHandler } from "../tools/handler.ts";
@@ -161,7 +162,7 @@ export function openContextRun(
     signal: provider.signal,
     extendMessages(...added) {
       requireOpen();
-      for (const message of added) {
+      for (const message of requireMessages("extendMessages", added)) {
         messages.push(frozenCopy({ ...message, _ejagent_source: sourceId }));
       }
     },

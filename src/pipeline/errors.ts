@@ -1,4 +1,5 @@
 import { EJAgentError, errorText } from "../base/errors.ts";
+import { frozenList } from "../base/freeze.ts";
 import type { ControlInput } from "../messages/control.ts";
 
 /** The resources of an agent could not be started; `cause` is the original error. */
@@ -11,7 +12,7 @@ export class AgentStartupError extends EJAgentError {
   /** Makes the error. @param cause What failed. */
   constructor(cause: unknown, discardedSteering: readonly ControlInput[] = []) {
     super(`The agent could not start: ${errorText(cause)}`, { cause });
-    this.discardedSteering = Object.freeze([...discardedSteering]);
+    this.discardedSteering = frozenList(discardedSteering);
   }
 }
 
@@ -27,7 +28,7 @@ export class AgentShutdownError extends EJAgentError {
     super(`Shutting down failed: ${errors.map(errorText).join("; ")}`, {
       cause: errors[0],
     });
-    this.errors = Object.freeze([...errors]);
+    this.errors = frozenList(errors);
   }
 }
 

@@ -1,3 +1,4 @@
+import { requireGenerator } from "../base/require.ts";
 import { LayerStream } from "./layer_stream.ts";
 import {
   type AgentLayer,
@@ -41,7 +42,7 @@ function wrap(
         isOpen = true;
         return inner(changed);
       }, () => isOpen = false);
-    return layer.aroundRun!(request, next);
+    return requireGenerator("aroundRun", layer.aroundRun!(request, next));
   };
 }
 

@@ -308,8 +308,8 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
   #refuseReentry(scope: RunScope | undefined): void {
     if (scope?.get(this) !== true) return;
     throw new AgentReentrancyError(
-      `Agent "${this.info.agentId}" was asked from inside its own run, ` +
-        "which would wait for itself",
+      `Agent "${this.info.agentId}" would wait for itself inside its own run; ` +
+        "ask another agent",
     );
   }
 }

@@ -1,6 +1,7 @@
 import type { Cancellation } from "../base/abort.ts";
 import { withDeadline } from "../base/deadline.ts";
 import { errorText } from "../base/errors.ts";
+import { frozenList } from "../base/freeze.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { Clock, Logger } from "../base/ports.ts";
 import {
@@ -64,7 +65,7 @@ export class ProviderPass {
       const opened = openContextRun(base, {
         sourceId,
         state: states.get(sourceId)!,
-        contributions: Object.freeze([...additions]),
+        contributions: frozenList(additions),
         signal: cancellation.signal,
         messagesOnly,
       });

@@ -3,15 +3,24 @@ import { requireMethods, requireObject, requireType } from "../base/require.ts";
 import { requireMessages } from "../messages/require_messages.ts";
 import type { RunOptions } from "./agent_like.ts";
 
-/** Checks the options of an operation. @throws {TypeError} One has the wrong type. */
+type OperationOptions = Pick<RunOptions, "signal" | "scope">;
+
+/**
+ * Checks the options of an operation. `null` counts as left out.
+ *
+ * @throws {TypeError} One has the wrong type.
+ */
 export function requireOperationOptions(
-  options: Pick<RunOptions, "signal" | "scope">,
-): void {
-  const { signal, scope } = requireObject("The options", options);
+  options: OperationOptions,
+): OperationOptions {
+  const given = requireObject("The options", options ?? {});
+  const signal = given.signal ?? undefined;
+  const scope = given.scope ?? undefined;
   // Told by its shape: test environments bring a class of their own.
   const aborts = signal === undefined || "addEventListener" in Object(signal);
   requireType(aborts, "signal", "an AbortSignal");
   if (scope !== undefined) requireMethods("scope", scope, ["fork"]);
+  return { signal, scope };
 }
 
 /**
@@ -20,13 +29,13 @@ export function requireOperationOptions(
  * @throws {TypeError} One has the wrong type.
  */
 export function requireRunOptions(options: RunOptions): RunOptions {
-  requireOperationOptions(options);
-  const { contextMessages = [], modelOptions = {} } = options;
   return {
-    ...options,
+    ...requireOperationOptions(options),
     contextMessages: frozenCopy(
-      requireMessages("contextMessages", contextMessages),
+      requireMessages("contextMessages", options?.contextMessages ?? []),
     ),
-    modelOptions: frozenCopy(requireObject("modelOptions", modelOptions)),
+    modelOptions: frozenCopy(
+      requireObject("modelOptions", options?.modelOptions ?? {}),
+    ),
   };
 }

@@ -1,4 +1,5 @@
 import { EJAgentError } from "../base/errors.ts";
+import { frozenList } from "../base/freeze.ts";
 
 /** Which tool a definition error speaks of. */
 export interface ToolDefinitionErrorOptions extends ErrorOptions {
@@ -74,6 +75,6 @@ export class ToolShutdownError extends EJAgentError {
   /** Takes what went wrong. @param errors At least one. */
   constructor(errors: readonly unknown[]) {
     super(`failed to shut down ${errors.length} tool resource(s)`);
-    this.errors = Object.freeze([...errors]);
+    this.errors = frozenList(errors);
   }
 }

@@ -54,7 +54,7 @@ test("a model must be able to complete", () => {
   assertThrows(
     () => new Agent({ agentId: "a", model: {} as ScriptedModel }),
     TypeError,
-    "model must have a function complete()",
+    "A model, such as a ChatModelAdapter, must have a function complete()",
   );
 });
 

@@ -99,6 +99,30 @@ test(
   },
 );
 
+test("a refused continue says what to do instead", async () => {
+  const gate = block();
+  const { agent } = agentWith([gate]);
+  const refusal = () =>
+    agent.continueRun().then(() => "", (error) => error.message);
+  const why = "The last run cannot be continued:";
+  assertEquals(
+    await refusal(),
+    `${why} no_previous_run; give a task with run()`,
+  );
+  const run = agent.run("task");
+  await gate.entered;
+  assertEquals(
+    await refusal(),
+    `${why} agent_active; wait with waitForIdle()`,
+  );
+  agent.abort("no");
+  await run;
+  assertEquals(
+    await refusal(),
+    `${why} it ended as external_abort; give a task with run()`,
+  );
+});
+
 test("a continue never waits", { case: "X-125" }, async () => {
   const wait = waitTool();
   const { agent } = agentWith([text("one"), block(), text("three")], {

@@ -101,7 +101,11 @@ test(
       true,
       false,
     ]);
-    const error = await assertRejects(() => idle.wait(), FollowUpRejectedError);
+    const error = await assertRejects(
+      () => idle.wait(),
+      FollowUpRejectedError,
+      "agent_idle; ask with run()",
+    );
     assertStrictEquals(error.receipt, idle.receipt);
     const run = agent.run("task");
     await gate.entered;
@@ -161,7 +165,11 @@ test("an aborted run discards what waits and admits no more", {
   agent.abort("no");
   assertEquals(agent.followUp("later").receipt.status, "run_closing");
   await run;
-  await assertRejects(() => earlier.wait(), FollowUpDiscardedError);
+  await assertRejects(
+    () => earlier.wait(),
+    FollowUpDiscardedError,
+    "ask again with run()",
+  );
 });
 
 test(

@@ -94,7 +94,7 @@ test("an agent refuses to be its own tool", { case: "X-185" }, async () => {
   assertEquals((await agent.run("outer")).output, "outer done");
   assertStringIncludes(
     JSON.stringify(toolResultsOf(agent.messages)),
-    "from inside its own run",
+    "would wait for itself inside its own run; use followUp()",
   );
 });
 

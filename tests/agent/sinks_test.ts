@@ -43,6 +43,18 @@ test("a failing sink never changes the result", { case: "X-139" }, async () => {
   assertEquals([sink.events.length, logger.warnings.length], [5, 5]);
 });
 
+test("a warning says whether the run goes on without its sink", async () => {
+  const cases = [
+    [true, "A run could not be recorded"],
+    [false, "An event sink failed"],
+  ] as const;
+  for (const [required, message] of cases) {
+    const { agent, logger } = observedBy({ ...broken, required });
+    await agent.run("go");
+    assertEquals(logger.warnings[0]!.message, message);
+  }
+});
+
 test("a composite keeps its members apart", { case: "X-140" }, async () => {
   const [recorder, observer] = [
     new RecordingEventSink(),

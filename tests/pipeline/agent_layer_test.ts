@@ -338,6 +338,16 @@ test("middleware must return a result", { case: "PL-A-17" }, async () => {
   await assertRejects(() => agent.run("t"), AgentPipelineError, "runResult()");
 });
 
+test("a layer that is no generator is told how to become one", async () => {
+  const late = { aroundRun: () => Promise.resolve() } as unknown as Middleware;
+  const { agent } = agentWith([], { middleware: [late] });
+  await assertRejects(
+    () => agent.run("t"),
+    TypeError,
+    "What async *aroundRun() returns must have a function next()",
+  );
+});
+
 test(
   "a follow-up goes through the middleware again",
   { case: "PL-A-18" },

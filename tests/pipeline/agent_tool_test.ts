@@ -263,7 +263,7 @@ test("an agent that is its own tool is told so", async () => {
     status: "error",
     tool: "self",
     error:
-      'Agent "a" was asked from inside its own run, which would wait for itself',
+      'Agent "a" would wait for itself inside its own run; use followUp() or another agent',
   }]);
 });
 

@@ -597,3 +597,18 @@ test("a provider sees who asks and why", async () => {
   await agent.continueRun();
   assertEquals(seen, [["task", "t", "a"], ["continue", undefined, "a"]]);
 });
+
+test("a message without content is refused where it is added", async () => {
+  const { agent, model } = agentWith([text("never")], {
+    contextProviders: [{
+      sourceId: "notes",
+      beforeRun: (run) => run.extendMessages({ role: "user" } as AgentMessage),
+    }],
+  });
+  const { status, error } = await agent.run("t");
+  assertEquals([status, model.requests.length], ["failed", 0]);
+  assertStringIncludes(
+    String(error),
+    "extendMessages[0] must be a message with a known role and content",
+  );
+});

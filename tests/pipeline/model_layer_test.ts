@@ -8,6 +8,8 @@ import {
   type Middleware,
   type ModelDelta,
   type ModelMiddleware,
+  type ModelNext,
+  type ModelRequest,
   systemMessage,
 } from "../../mod.ts";
 import { calls, deltas, fail, text } from "../../src/testing/mod.ts";
@@ -268,6 +270,26 @@ test(
     assertEquals((await run(true)).stopReason, "runtime_error");
   },
 );
+
+test("a layer that is no generator is told how to become one", async () => {
+  const late = {
+    // deno-lint-ignore require-await -- the mistake
+    async aroundModel(_request: ModelRequest, next: ModelNext) {
+      return next();
+    },
+  } as unknown as Middleware;
+  for (const middleware of [[late], [{ aroundModel: passOn }, late]]) {
+    const { agent } = agentWith([], { middleware });
+    assertEquals(
+      (await agent.run("t")).error,
+      "What async *aroundModel() returns must have a function next()",
+    );
+  }
+});
+
+async function* passOn(_request: ModelRequest, next: ModelNext) {
+  return yield* next();
+}
 
 test("a delta that says nothing is dropped", { case: "PL-D-10" }, async () => {
   const { agent, sink } = agentWith([deltas(["a"])], {

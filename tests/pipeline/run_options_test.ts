@@ -18,21 +18,26 @@ function wrongOptions(): [options: unknown, message: string][] {
   const wrong: [option: string, values: unknown[], message: string][] = [
     [
       "signal",
-      [null, {}, "x", new AbortController()],
+      [{}, "x", new AbortController()],
       "signal must be an Abort",
     ],
-    ["scope", [null, {}, new Map()], "scope must have a function fork()"],
-    ["contextMessages", [null, {}, "x"], "contextMessages must be a list"],
+    ["scope", [{}, new Map()], "scope must have a function fork()"],
+    ["contextMessages", [{}, "x"], "contextMessages must be a list"],
     ["contextMessages", [[null], ["x"], [{}]], "contextMessages[0] must be a"],
     [
       "contextMessages",
       [[{ role: "user", content: "x" }, { role: "bot", content: "x" }]],
-      "contextMessages[1] must be a message with a known role",
+      "contextMessages[1] must be a message with a known role and content",
     ],
-    ["modelOptions", [null, 7, "x", []], "modelOptions must be an object"],
+    [
+      "contextMessages",
+      [[{ role: "user" }], [{ role: "tool", tool_call_id: "c1" }]],
+      "contextMessages[0] must be a message with a known role and content",
+    ],
+    ["modelOptions", [7, "x", []], "modelOptions must be an object"],
   ];
   return [
-    ...[null, 7, "x", []].map((options): [unknown, string] => [
+    ...[7, "x", []].map((options): [unknown, string] => [
       options,
       "The options must be an object",
     ]),
@@ -66,7 +71,7 @@ test("wrong options of a run are refused and leave the agent as it was", async (
 
 test("an operation that is no run checks its options too", async () => {
   const agent = newAgent(new ScriptedModel([text("one")]));
-  for (const options of [null, 7, { signal: {} }, { scope: {} }]) {
+  for (const options of [7, { signal: {} }, { scope: {} }]) {
     await assertRejects(
       () => agent.dispatch("x", {}, options as RunOptions),
       TypeError,
@@ -77,16 +82,25 @@ test("an operation that is no run checks its options too", async () => {
   assertEquals(await agent.runText("go"), "one");
 });
 
-test("an option that is undefined counts as left out", async () => {
-  const agent = newAgent(new ScriptedModel([text("one"), text("two")]));
-  const nothing: RunOptions = {
-    signal: undefined,
-    scope: undefined,
-    contextMessages: undefined,
-    modelOptions: undefined,
-  };
-  for (const each of [agent, wrapAgent(agent)]) {
-    assertEquals((await each.run("go", nothing)).succeeded, true);
+test("an option that is undefined or null counts as left out", async () => {
+  const agent = newAgent(new ScriptedModel(() => text("one")));
+  const allOf = (value: unknown) => ({
+    signal: value,
+    scope: value,
+    contextMessages: value,
+    modelOptions: value,
+  });
+  for (const nothing of [allOf(undefined), allOf(null), null]) {
+    const options = nothing as RunOptions;
+    for (const each of [agent, wrapAgent(agent)]) {
+      assertEquals((await each.run("go", options)).succeeded, true);
+      assertEquals(
+        (await each.stream("go", options).finalResult()).succeeded,
+        true,
+      );
+    }
+    assertEquals((await agent.continueRun(options)).succeeded, true);
+    await agent.startup(options);
   }
 });
 
