@@ -587,8 +587,8 @@ export {
   importJournal,
   type ImportJournalOptions,
   type JournalOwner,
-  type JournalSource,
 } from "./src/session/export.ts";
+export type { JournalSource } from "./src/session/journal_source.ts";
 export {
   type ConflictFacts,
   type DamageOptions,

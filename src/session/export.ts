@@ -1,12 +1,18 @@
-import { requireType } from "../base/require.ts";
+import { followSignal } from "../base/abort.ts";
+import { abortableSteps } from "./abortable.ts";
 import {
   readFailure,
   SessionArgumentError,
   SessionConflictError,
   SessionSerializationError,
 } from "./errors.ts";
-import { DEFAULT_SESSION_BRANCH, requireSessionId } from "./ids.ts";
+import {
+  DEFAULT_SESSION_BRANCH,
+  requireRecordId,
+  requireSessionId,
+} from "./ids.ts";
 import type { JournalBackend, JournalEntry } from "./journal.ts";
+import { bytesOf, type JournalSource } from "./journal_source.ts";
 import { LineSplitter } from "./lines.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
@@ -56,29 +62,35 @@ export function exportJournal(
   options: StorageCallOptions = {},
 ): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder();
+  const id = requireSessionId(sessionId);
+  const end = new AbortController();
+  const { signal } = end;
   const pages = filledPages(
-    storage.backend.read(requireSessionId(sessionId), null, options),
+    abortableSteps(storage.backend.read(id, null, { signal }), signal),
   );
   return new ReadableStream({
     async pull(controller) {
+      const unfollow = followSignal(
+        options.signal,
+        (reason) => end.abort(reason),
+      );
       try {
         const { done, value } = await pages.next();
         if (done) controller.close();
         else controller.enqueue(utf8.encode(value.join("\n") + "\n"));
       } catch (error) {
-        throw readFailure(sessionId, error);
+        throw readFailure(id, error);
+      } finally {
+        unfollow();
       }
     },
-    async cancel() {
+    async cancel(reason) {
+      // A generator takes its return only when its step is over.
+      end.abort(reason);
       await pages.return(undefined);
     },
   }, { highWaterMark: 0 });
 }
-
-/** Bytes of a JSONL journal: the body of a response, an open file, an export. */
-export type JournalSource =
-  | ReadableStream<Uint8Array>
-  | AsyncIterable<Uint8Array>;
 
 /** How a journal is imported. */
 export interface ImportJournalOptions extends StorageCallOptions {
@@ -118,24 +130,6 @@ export async function importJournal(
   return await store(backend, source(), options);
 }
 
-/** The bytes of a source, in pieces. @throws {TypeError} It gives anything else. */
-async function* bytesOf(source: JournalSource): AsyncGenerator<Uint8Array> {
-  const pieces = source as AsyncIterable<Uint8Array> | null | undefined;
-  requireType(
-    typeof pieces?.[Symbol.asyncIterator] === "function",
-    "source",
-    "a stream of bytes, like the body of a Response, or a function that opens one",
-  );
-  for await (const bytes of pieces) {
-    requireType(
-      bytes instanceof Uint8Array,
-      "What source gives",
-      "bytes; send texts through a TextEncoderStream",
-    );
-    yield bytes;
-  }
-}
-
 /** A stream is not asked again until a pull has brought something. */
 async function* filledPages(
   pages: AsyncIterable<readonly string[]>,
@@ -168,7 +162,7 @@ async function store(
       );
     }
     const { done } = await known!.next();
-    if (!done) throw conflict(last);
+    if (!done) throw conflict(last, { isLonger: true });
   } finally {
     await known?.return(undefined);
   }
@@ -193,13 +187,14 @@ async function* checkedLines(
   { splitter = new LineSplitter(), ...wanted }: CheckOptions,
 ): AsyncGenerator<CheckedLine> {
   let tree: JournalTree | undefined;
-  for await (const bytes of bytesOf(source)) {
+  for await (const bytes of bytesOf(source, wanted)) {
     for (const line of splitter.push(bytes)) {
       tree ??= new JournalTree(sessionOf(line, wanted), () => {});
       const after = tree.position;
       const record = tree.read(line);
       requireOwner(record, wanted);
       const { revision, recordId } = record;
+      requireKeepable(record);
       const checkpoint = isCheckpointOfMain(record);
       yield {
         sessionId: tree.sessionId,
@@ -209,13 +204,26 @@ async function* checkedLines(
   }
 }
 
+/** @throws {SessionSerializationError} Some media would keep the id as something else. */
+function requireKeepable({ recordId, revision }: SessionRecord): void {
+  try {
+    requireRecordId(recordId);
+  } catch (error) {
+    throw error instanceof SessionSerializationError
+      ? error.at(revision)
+      : error;
+  }
+}
+
 /** The session of a journal, as its first line names it. */
 function sessionOf(
   line: string,
   { sessionId: wanted }: ImportJournalOptions,
 ): string {
   const sessionId = namedIn(line);
-  if (wanted === undefined || wanted === sessionId) return sessionId;
+  if (wanted === undefined || requireSessionId(wanted) === sessionId) {
+    return sessionId;
+  }
   throw new RangeError(
     `The journal to import is of session "${sessionId}", not of "${wanted}"; ` +
       `it needs sessionId "${sessionId}"`,
@@ -224,7 +232,7 @@ function sessionOf(
 
 function namedIn(firstLine: string): string {
   try {
-    return decodeRecord(firstLine).sessionId;
+    return requireSessionId(decodeRecord(firstLine).sessionId);
   } catch (error) {
     throw error instanceof SessionSerializationError ? error.at(1) : error;
   }
@@ -247,7 +255,8 @@ async function* storedLines(
   sessionId: string,
   { signal }: StorageCallOptions,
 ): AsyncGenerator<string> {
-  for await (const lines of backend.read(sessionId, null, { signal })) {
+  const pages = backend.read(sessionId, null, { signal });
+  for await (const lines of abortableSteps(pages, signal)) {
     yield* lines;
   }
 }
@@ -259,21 +268,30 @@ async function append(
 ): Promise<void> {
   const { sessionId, entry } = line;
   const answer = await backend.append(sessionId, entry, { signal });
-  if (!answer.ok) throw conflict(line, answer.last?.recordId);
+  if (!answer.ok) throw conflict(line, { actualHead: answer.last?.recordId });
+}
+
+interface ConflictFacts {
+  readonly actualHead?: string | undefined;
+  /** True if the session holds all lines of the journal, and more. */
+  readonly isLonger?: boolean;
 }
 
 function conflict(
   { sessionId, entry }: CheckedLine,
-  actualHead: string | null = null,
+  { actualHead, isLonger = false }: ConflictFacts = {},
 ): SessionConflictError {
   const facts = {
     branchId: DEFAULT_SESSION_BRANCH,
     expectedHead: entry.after?.recordId ?? null,
-    actualHead,
+    actualHead: actualHead ?? null,
   };
   return new SessionConflictError(
     facts,
-    `Session "${sessionId}" exists and holds another journal than the one to import; ` +
-      "delete it first, or import into a storage without it",
+    isLonger
+      ? `Session "${sessionId}" goes on behind the journal to import, which is an older copy; ` +
+        "there is nothing to add"
+      : `Session "${sessionId}" exists and holds another journal than the one to import; ` +
+        "delete it first, or import into a storage without it",
   );
 }

@@ -1,11 +1,12 @@
 import { AgentCancelledError } from "../base/abort.ts";
 import type { Logger } from "../base/ports.ts";
+import { abortable, abortableSteps } from "./abortable.ts";
 import {
   JournalReplacedError,
   readFailure,
   SessionSerializationError,
 } from "./errors.ts";
-import type { JournalBackend } from "./journal.ts";
+import type { JournalBackend, JournalPosition } from "./journal.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
 import { JournalTree, type TreeBranch, type TreeNode } from "./tree.ts";
@@ -63,7 +64,9 @@ export class KeptTree {
         this.forget();
         into?.splice(0);
         const isReplaced = error instanceof JournalReplacedError;
-        if (!isReplaced || !mayRepeat) throw await this.#explained(error);
+        if (!isReplaced || !mayRepeat) {
+          throw await this.#explained(error, signal);
+        }
       }
     }
   }
@@ -94,9 +97,7 @@ export class KeptTree {
 
   async #recordAt(place: number, signal?: AbortSignal): Promise<SessionRecord> {
     let revision = 0;
-    for await (
-      const lines of this.#backend.read(this.#sessionId, null, { signal })
-    ) {
+    for await (const lines of this.#lines(null, signal)) {
       const line = lines[place - revision - 1];
       if (line !== undefined) return decodeRecord(line);
       revision += lines.length;
@@ -110,11 +111,7 @@ export class KeptTree {
     into?: SessionRecord[],
   ): Promise<JournalTree> {
     const tree = this.#tree ??= await this.#begin(whole, signal);
-    for await (
-      const lines of this.#backend.read(this.#sessionId, tree.position, {
-        signal,
-      })
-    ) {
+    for await (const lines of this.#lines(tree.position, signal)) {
       for (const line of lines) {
         const record = tree.read(line);
         this.#grow(record, line);
@@ -124,13 +121,22 @@ export class KeptTree {
     return tree;
   }
 
+  #lines(
+    after: JournalPosition | null,
+    signal: AbortSignal | undefined,
+  ): AsyncIterable<readonly string[]> {
+    const pages = this.#backend.read(this.#sessionId, after, { signal });
+    return abortableSteps(pages, signal);
+  }
+
   async #begin(whole: boolean, signal?: AbortSignal): Promise<JournalTree> {
     const sessionId = this.#sessionId;
     const report = (finding: string) =>
       this.#logger.warn(finding, { sessionId });
-    const found = whole
-      ? null
-      : await this.#backend.findCheckpoint?.(sessionId, { signal });
+    const search = whole
+      ? undefined
+      : this.#backend.findCheckpoint?.(sessionId, { signal });
+    const found = search && await abortable(search, signal);
     if (!found) return new JournalTree(sessionId, report);
     const checkpoint = decodeRecord(found.line);
     if (!isCheckpointOfMain(checkpoint)) {
@@ -153,20 +159,23 @@ export class KeptTree {
     }
   }
 
-  async #explained(error: unknown): Promise<Error> {
+  async #explained(error: unknown, signal?: AbortSignal): Promise<Error> {
     const failure = readFailure(this.#sessionId, error);
     const isDamage = failure instanceof SessionSerializationError;
     if (!isDamage || failure.line === null) return failure;
-    return failure.at(failure.line, await this.#offsetOf(failure.line));
+    return failure.at(failure.line, await this.#offsetOf(failure.line, signal));
   }
 
   /** The byte at which a line begins. Only damage is worth reading everything for it. */
-  async #offsetOf(line: number): Promise<number | undefined> {
+  async #offsetOf(
+    line: number,
+    signal?: AbortSignal,
+  ): Promise<number | undefined> {
     const utf8 = new TextEncoder();
     let offset = 0;
     let revision = 0;
     try {
-      for await (const lines of this.#backend.read(this.#sessionId, null)) {
+      for await (const lines of this.#lines(null, signal)) {
         for (const text of lines) {
           if (++revision === line) return offset;
           offset += utf8.encode(text).length + 1;

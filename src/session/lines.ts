@@ -24,7 +24,7 @@ export class LineSplitter {
   }
 
   /**
-   * Takes the next bytes, which the caller does not change any more.
+   * Takes the next bytes; they stay the caller's.
    *
    * @returns The lines that they complete, without their line feeds.
    * @throws {SessionSerializationError} A line is not UTF-8.
@@ -32,7 +32,7 @@ export class LineSplitter {
   push(bytes: Uint8Array): readonly string[] {
     const end = bytes.lastIndexOf(lineFeed);
     if (end === -1) {
-      this.#rest.push(bytes);
+      this.#rest.push(bytes.slice());
       return [];
     }
     const complete = joined([...this.#rest.splice(0), bytes.subarray(0, end)]);

@@ -100,8 +100,8 @@ export {
   importJournal,
   type ImportJournalOptions,
   type JournalOwner,
-  type JournalSource,
 } from "./export.ts";
+export type { JournalSource } from "./journal_source.ts";
 export {
   type ConflictFacts,
   type DamageOptions,

@@ -1,3 +1,4 @@
+import { AgentCancelledError } from "../../src/base/abort.ts";
 import {
   SessionArgumentError,
   SessionConflictError,
@@ -15,6 +16,7 @@ import {
   textOf,
 } from "../interop/python_journals.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
 import { base64Bytes } from "../support/fixtures.ts";
 import { test } from "../support/suite.ts";
 import { CountingJournal } from "./counting_journal.ts";
@@ -83,6 +85,84 @@ test("an export reads no faster than its reader", async () => {
   await reader.read();
   await reader.cancel();
   assertEquals([journal.readCount, journal.lineCount], [1, 3]);
+});
+
+test("an export from a medium that hangs can be given up and left", async () => {
+  const backend = new CountingJournal();
+  backend.beforeRead = () => new Promise<never>(() => {});
+  const controller = new AbortController();
+  const { signal } = controller;
+  const reader = exportJournal({ backend }, s, { signal }).getReader();
+  const bytes = reader.read();
+  controller.abort(new Error("enough"));
+  await assertRejects(() => bytes, AgentCancelledError, "enough");
+
+  const other = exportJournal({ backend }, s).getReader();
+  const pending = other.read();
+  await other.cancel();
+  assertEquals((await pending).done, true);
+});
+
+test("an import whose source or medium hangs can be given up", async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const cancelled = deferred();
+  const source = new ReadableStream<Uint8Array>({
+    cancel: () => cancelled.resolve(),
+  });
+  const storage = new MemorySessionStorage();
+  const imported = importJournal(storage, source, { signal });
+  controller.abort(new Error("enough"));
+  await assertRejects(() => imported, AgentCancelledError, "enough");
+  await cancelled.promise;
+
+  const backend = new CountingJournal();
+  const late = new AbortController();
+  backend.beforeRead = () => {
+    late.abort(new Error("too slow"));
+    return new Promise<never>(() => {});
+  };
+  const whole = await journalText("r1");
+  await assertRejects(
+    () => importJournal({ backend }, streamOf(whole), { signal: late.signal }),
+    AgentCancelledError,
+    "too slow",
+  );
+});
+
+test("an older copy of a journal is refused as such", async () => {
+  const target = new MemorySessionStorage();
+  await recordRuns(target, ["r1", "r2"]);
+  const whole = await textFrom(exportJournal(target, s));
+  const begun = whole.split("\n").slice(0, 3).join("\n") + "\n";
+  await assertRejects(
+    () => importJournal(target, streamOf(begun)),
+    SessionConflictError,
+    "an older copy",
+  );
+});
+
+test("ids that some medium cannot keep are refused with their line", async () => {
+  const whole = await journalText("r1");
+  const [first] = whole.split("\n");
+  const { record_id } = JSON.parse(first!);
+  for (
+    const [from, to] of [
+      [record_id, "a\\ud800"],
+      [record_id, "a\\u0000"],
+      [`"session_id":"${s}"`, `"session_id":" ${s}"`],
+      [`"session_id":"${s}"`, '"session_id":"\\udc00"'],
+    ]
+  ) {
+    const storage = new MemorySessionStorage();
+    const error = await assertRejects(
+      () => importJournal(storage, streamOf(whole.replaceAll(from, to!))),
+      SessionSerializationError,
+    );
+    assertEquals(error.line, 1);
+  }
+  const storage = new MemorySessionStorage();
+  await importJournal(storage, streamOf(whole), { sessionId: ` ${s} ` });
 });
 
 test("an export goes on behind a page without lines", async () => {

@@ -20,6 +20,17 @@ test(
   },
 );
 
+test("bytes that were taken may be used again", () => {
+  const splitter = new LineSplitter();
+  const buffer = new Uint8Array(1);
+  const lines: string[] = [];
+  for (const byte of bytes("ab\ncd\n")) {
+    buffer[0] = byte;
+    lines.push(...splitter.push(buffer));
+  }
+  assertEquals(lines, ["ab", "cd"]);
+});
+
 test("however the bytes are cut, the lines are the same", () => {
   const text = fc.string({
     unit: fc.constantFrom("a", "界", "🚀", "\r", "\n", "\u0000"),

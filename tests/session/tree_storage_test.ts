@@ -144,6 +144,36 @@ test("a call that waits for its turn can be given up", async () => {
   assertEquals((await storage.records(s)).length, 1);
 });
 
+test("a wait for a medium that hangs can be given up", async () => {
+  const { journal, storage } = openStorage();
+  await recordRun(storage, "r1");
+  const hang = () => new Promise<never>(() => {});
+  const uses: ((signal: AbortSignal) => Promise<unknown>)[] = [
+    (signal) => storage.load(s, { signal }),
+    (signal) => storage.records(s, { signal }),
+    (signal) => storage.fork(s, { signal }),
+    (signal) => storage.append(started("r2"), { signal }),
+    (signal) => storage.save(new AgentSession(s), { signal }),
+    (signal) => storage.recoverInterruptedRun(s, { signal }),
+  ];
+  for (const use of uses) {
+    journal.beforeRead = hang;
+    const controller = new AbortController();
+    const call = use(controller.signal);
+    await settle();
+    controller.abort(new Error("enough"));
+    await assertRejects(() => call, AgentCancelledError, "enough");
+  }
+  journal.beforeRead = () => {};
+  assertEquals((await storage.records(s)).length, 3);
+  journal.findCheckpoint = hang;
+  const controller = new AbortController();
+  const reader = new JournalTreeStorage(journal);
+  const call = reader.load(s, { signal: controller.signal });
+  controller.abort(new Error("enough"));
+  await assertRejects(() => call, AgentCancelledError, "enough");
+});
+
 test("an abort after storing has begun changes nothing", async () => {
   const { journal, storage } = openStorage();
   const controller = new AbortController();

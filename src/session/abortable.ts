@@ -1,0 +1,61 @@
+import {
+  closeIterator,
+  followSignal,
+  toCancelledError,
+} from "../base/abort.ts";
+
+/**
+ * Waits for work, but not beyond an abort; the work then goes on unheard.
+ *
+ * A medium that hangs may hang for ever, whatever it was told about a signal.
+ *
+ * @throws {AgentCancelledError} The signal aborted first.
+ */
+export function abortable<T>(
+  work: PromiseLike<T>,
+  signal: AbortSignal | undefined,
+): PromiseLike<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const unfollow = followSignal(
+      signal,
+      (reason) => reject(toCancelledError(reason)),
+    );
+    work.then((value) => {
+      unfollow();
+      resolve(value);
+    }, (error) => {
+      unfollow();
+      reject(error);
+    });
+  });
+}
+
+/** An iteration whose every step is {@linkcode abortable}. */
+export function abortableSteps<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal | undefined,
+): AsyncIterable<T> {
+  return signal === undefined ? source : steps(source, signal);
+}
+
+async function* steps<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  let isWaiting = true;
+  try {
+    for (;;) {
+      isWaiting = true;
+      const { done, value } = await abortable(iterator.next(), signal);
+      if (done) return;
+      isWaiting = false;
+      yield value;
+    }
+  } finally {
+    // What is stuck in a step would not settle its return either.
+    if (isWaiting) closeIterator(iterator);
+    else await iterator.return?.();
+  }
+}
