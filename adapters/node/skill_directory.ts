@@ -41,14 +41,18 @@ export function fsSkillSource(
  * no files, and read there by `manifestSkillSource`.
  *
  * @param root The folder, as a path or a `file:` URL.
- * @throws {SkillError} If the folder does not exist or a `SKILL.md` cannot be used.
+ * @throws {SkillError} If the folder does not exist or holds no skill, or a `SKILL.md`
+ * cannot be read. What a `SKILL.md` says is not looked at.
  *
  * @example Make a manifest when a Worker is built
  * ```ts ignore
  * import { bundleSkills } from "@ejagent/core/node";
+ * import { manifestSkillSource, SkillManager } from "@ejagent/core/skills";
  * import { writeFile } from "node:fs/promises";
  *
  * const manifest = await bundleSkills("./skills");
+ * const source = manifestSkillSource(manifest);
+ * await new SkillManager({ source, strict: true }).discover(); // refuses broken ones
  * await writeFile("skills.json", JSON.stringify(manifest));
  * ```
  */

@@ -15,7 +15,8 @@ export interface BundleSkillsOptions {
  * Puts the skills of a folder with all their texts into one JSON document, to be
  * imported where there are no files.
  *
- * @throws {SkillError} If the folder does not exist or a `SKILL.md` cannot be used.
+ * @throws {SkillError} If the folder does not exist or holds no skill, or a `SKILL.md`
+ * cannot be read.
  */
 export async function bundleSkillFolder(
   folder: SkillFolder,
@@ -35,6 +36,12 @@ export async function bundleSkillFolder(
       }
     }
     skills.push({ dir, files: Object.fromEntries(texts) });
+  }
+  if (skills.length === 0) {
+    throw new SkillError(
+      `No directory in ${folder.id} holds a ${SKILL_FILE}`,
+      { location: folder.id },
+    );
   }
   return { id: options.id ?? "skills", skills };
 }

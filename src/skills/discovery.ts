@@ -1,5 +1,5 @@
 import { SkillError } from "./errors.ts";
-import { parseSkillMarkdown } from "./front_matter.ts";
+import { frontMatterWarning, parseSkillMarkdown } from "./front_matter.ts";
 import { locateFile, readFile, readSkillFile } from "./file.ts";
 import { readSkillFields, type Skill } from "./skill.ts";
 import {
@@ -11,11 +11,14 @@ import {
 
 /** Something about a skill that its author should know. */
 export interface SkillDiagnostic {
-  /** `"left_out"`: the skill cannot be used. `"unusual"`: it can, but others may stumble. */
-  readonly kind: "left_out" | "unusual";
+  /**
+   * `"left_out"`: the skill cannot be used. `"unusual"`: it can, but others may stumble.
+   * `"no_skills"`: the source holds none.
+   */
+  readonly kind: "left_out" | "unusual" | "no_skills";
   /** What it is, without a final period. */
   readonly message: string;
-  /** The file. */
+  /** The file; for `"no_skills"` the id of the source. */
   readonly location: string;
   /** Why the skill was left out. */
   readonly cause?: unknown;
@@ -54,7 +57,9 @@ export async function discoverSkills(
   const skills = new Map<string, FoundSkill>();
   const diagnostics: SkillDiagnostic[] = [];
   for (const source of sources) {
-    for (const reading of await readSkills(source)) {
+    const readings = await readSkills(source);
+    if (readings.length === 0) diagnostics.push(noSkills(source));
+    for (const reading of readings) {
       const { location, warnings } = reading;
       try {
         const found = requireUsable(reading, skills);
@@ -70,6 +75,15 @@ export async function discoverSkills(
     }
   }
   return { skills, diagnostics };
+}
+
+function noSkills({ id }: SkillSource): SkillDiagnostic {
+  return {
+    kind: "no_skills",
+    message:
+      `Nothing in it is a skill, which is a directory with a ${SKILL_FILE}`,
+    location: id,
+  };
 }
 
 /** What came of reading one directory. */
@@ -117,6 +131,7 @@ async function readSkill(source: SkillSource, ref: SkillRef, location: string) {
   const text = await readSkillFile(source, dir);
   const { frontMatter } = parseSkillMarkdown(text, location);
   const { fields, warnings } = readSkillFields(frontMatter, dir, location);
+  const unusual = frontMatterWarning(text);
   const skill = Object.freeze({
     ...fields,
     sourceId: source.id,
@@ -125,7 +140,10 @@ async function readSkill(source: SkillSource, ref: SkillRef, location: string) {
   });
   const texts = new Map([[SKILL_FILE, text]]);
   const shown = [SKILL_FILE, ...await findResources(source, ref, texts)];
-  return { found: { skill, source, shown, texts }, warnings };
+  return {
+    found: { skill, source, shown, texts },
+    warnings: unusual === undefined ? warnings : [unusual, ...warnings],
+  };
 }
 
 function requireUsable(

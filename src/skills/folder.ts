@@ -1,5 +1,5 @@
 import { errorText } from "../base/errors.ts";
-import { requireText } from "../base/require.ts";
+import { requireText, requireType } from "../base/require.ts";
 import { SkillError } from "./errors.ts";
 import { tooLarge } from "./file.ts";
 import { outsideSkill, requireSkillPath } from "./path.ts";
@@ -63,6 +63,8 @@ export function skillFolder(
   root: string | URL,
   options: SkillFolderOptions = {},
 ): SkillFolder {
+  const isPlace = typeof root === "string" || root instanceof URL;
+  requireType(isPlace, "root", "a path or a file: URL");
   const id = requireText("id", options.id ?? String(root));
   /** Lists only add to it: others may still read. */
   const listed = new Map<string, ListedDirectory>();

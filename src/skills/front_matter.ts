@@ -39,12 +39,25 @@ export function parseSkillMarkdown(
   location = "SKILL.md",
 ): SkillMarkdown {
   const plain = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
-  const block = /^---[ \t]*\n(?:(.*?)\n)??---[ \t]*(?:\n|$)/s.exec(plain);
-  if (block === null) return { frontMatter: {}, body: plain.trim() };
+  const found = block.exec(plain);
+  if (found === null) return { frontMatter: {}, body: plain.trim() };
   return {
-    frontMatter: parseMapping(block[1] ?? "", location),
-    body: plain.slice(block[0].length).trim(),
+    frontMatter: parseMapping(found[1] ?? "", location),
+    body: plain.slice(found[0].length).trim(),
   };
+}
+
+const block = /^---[ \t]*\n(?:(.*?)\n)??---[ \t]*(?:\n|$)/s;
+
+/** What is unusual about how a `SKILL.md` begins; undefined if nothing is. */
+export function frontMatterWarning(text: string): string | undefined {
+  const plain = text.replace(/^\uFEFF/, "");
+  if (!/^---[ \t]*[\r\n]/.test(plain)) {
+    return "There is no front matter, so models do not learn what it is for";
+  }
+  return block.test(plain.replace(/\r\n?/g, "\n"))
+    ? undefined
+    : "The front matter has no end, a line ---, and is not read";
 }
 
 /** A document that repeats itself more often is only there to blow up. */

@@ -1,6 +1,12 @@
 import { errorText } from "../base/errors.ts";
 import { consoleLogger, type Logger } from "../base/ports.ts";
-import { requireBoolean, requireMethods } from "../base/require.ts";
+import {
+  requireBoolean,
+  requireList,
+  requireMethods,
+  requireObject,
+  requireType,
+} from "../base/require.ts";
 import type { SkillCatalog } from "../context/skills.ts";
 import { type AgentMessage, systemMessage } from "../messages/message.ts";
 import {
@@ -81,9 +87,15 @@ export class SkillManager implements SkillCatalog {
    * @throws {RangeError} If two sources have one id.
    */
   constructor(options: SkillManagerOptions) {
+    requireObject("The options", options);
     this.#sources = requireSources(options);
     this.#strict = requireBoolean("strict", options.strict ?? false);
     this.#onDiagnostic = options.onDiagnostic;
+    requireType(
+      ["undefined", "function"].includes(typeof this.#onDiagnostic),
+      "onDiagnostic",
+      "a function",
+    );
     this.#logger = options.logger ?? consoleLogger;
     requireMethods("logger", this.#logger, ["warn"]);
   }
@@ -202,8 +214,8 @@ export class SkillManager implements SkillCatalog {
   #report(diagnostic: SkillDiagnostic): void {
     const { kind, message, location } = diagnostic;
     if (this.#onDiagnostic === undefined) {
-      if (kind === "unusual") return;
-      this.#logger.warn("A skill is left out", { message, location });
+      const title = titles[kind];
+      if (title !== null) this.#logger.warn(title, { message, location });
       return;
     }
     try {
@@ -224,6 +236,13 @@ export class SkillManager implements SkillCatalog {
     throw new SkillError(`unknown skill "${name}" (available: ${names})`);
   }
 }
+
+/** What a logger is told; null for nothing. */
+const titles: Readonly<Record<SkillDiagnostic["kind"], string | null>> = {
+  left_out: "A skill is left out",
+  no_skills: "A source of skills is empty",
+  unusual: null,
+};
 
 /** What a run is shown of a skill. */
 interface PreparedSkill {
@@ -250,7 +269,9 @@ function requireSources(
   if ((source === undefined) === (sources === undefined)) {
     throw new TypeError("SkillManager needs either source or sources");
   }
-  const all = source === undefined ? [...sources ?? []] : [source];
+  const all = source === undefined
+    ? [...requireList("sources", sources ?? [])]
+    : [source];
   for (const each of all) requireMethods("source", each, ["list", "read"]);
   if (all.length === 0) throw new TypeError("sources must not be empty");
   if (new Set(all.map(({ id }) => id)).size < all.length) {

@@ -1,12 +1,14 @@
 import { type DefinedTool, defineTool } from "../tools/define_tool.ts";
+import { requireMethods } from "../base/require.ts";
 import { SkillError } from "./errors.ts";
 import type { SkillManager } from "./manager.ts";
+import { SKILL_FILE } from "./source.ts";
 
 /** What {@linkcode createSkillReadTool} takes. */
 export interface SkillFileRequest {
   /** Name of the skill. */
   readonly skill: string;
-  /** Path of the file, relative to the directory of the skill. */
+  /** Path of the file, relative to the directory of the skill; or the location that the list of skills gives. */
   readonly path: string;
 }
 
@@ -45,6 +47,7 @@ export type SkillFileAnswer =
 export function createSkillReadTool(
   manager: SkillManager,
 ): DefinedTool<SkillFileRequest, SkillFileAnswer> {
+  requireMethods("manager", manager, ["get", "read"]);
   return defineTool({
     name: "read_skill_file",
     description:
@@ -55,7 +58,8 @@ export function createSkillReadTool(
         skill: { type: "string", description: "Name of the skill" },
         path: {
           type: "string",
-          description: "Path relative to the directory of the skill",
+          description:
+            "Path relative to the directory of the skill, as references/a.md, or its location",
         },
       },
       required: ["skill", "path"],
@@ -64,7 +68,9 @@ export function createSkillReadTool(
     effect: "read_only",
     execute: async ({ skill, path }, { signal }): Promise<SkillFileAnswer> => {
       try {
-        const content = await manager.read(skill, path, { signal });
+        const { location } = manager.get(skill);
+        const inside = withoutLocation(path, location);
+        const content = await manager.read(skill, inside, { signal });
         return content === undefined
           ? { status: "error", error: "the skill has no such file" }
           : { status: "success", content };
@@ -74,4 +80,13 @@ export function createSkillReadTool(
       }
     },
   });
+}
+
+/** Models take a file for what they were shown of its skill, `skill://id/dir/SKILL.md` for instance. */
+function withoutLocation(path: string, location: string): string {
+  if (!location.endsWith(`/${SKILL_FILE}`)) return path;
+  const directory = location.slice(0, -SKILL_FILE.length);
+  return String(path).startsWith(directory)
+    ? path.slice(directory.length)
+    : path;
 }

@@ -189,7 +189,10 @@ async function managerWithSlowTemplate(files: Record<string, string>) {
       return text;
     },
   };
-  const manager = new SkillManager({ source });
+  const manager = new SkillManager({
+    logger: new RecordingLogger(),
+    source,
+  });
   await manager.discover();
   return { manager, reading: reading.promise, opened };
 }
@@ -288,7 +291,8 @@ test("a broken skill is left out and told once; strict fails for it", {
 
 test("an observer that throws costs no skill", async () => {
   const logger = new RecordingLogger();
-  const manager = await managerOf({ "My_Skill/SKILL.md": "RULES" }, {
+  const files = { "My_Skill/SKILL.md": markdown("name: My_Skill") };
+  const manager = await managerOf(files, {
     logger,
     onDiagnostic: () => {
       throw new Error("observer broke");
@@ -408,7 +412,7 @@ test("hundreds of skills are read a few at a time and stay in order", async () =
 
 test("of two sources with a skill of one name the first counts", async () => {
   const sources = ["one", "two"].map((id) =>
-    memorySkillSource({ "x/SKILL.md": id }, { id })
+    memorySkillSource({ "x/SKILL.md": markdown("name: x", id) }, { id })
   );
   const told: SkillDiagnostic[] = [];
   const onDiagnostic = (diagnostic: SkillDiagnostic) => told.push(diagnostic);
@@ -495,11 +499,45 @@ test("a word that only looks like true hides no skill and is told", async () => 
   );
 });
 
+test("a source without skills is told", async () => {
+  const logger = new RecordingLogger();
+  // The folder of one skill, where that of all skills is meant.
+  const manager = await managerOf({ "SKILL.md": "RULES" }, { logger });
+  const message =
+    "Nothing in it is a skill, which is a directory with a SKILL.md";
+  assertEquals(manager.diagnostics, [
+    { kind: "no_skills", message, location: "mem" },
+  ]);
+  assertEquals(logger.warnings.map(({ message }) => message), [
+    "A source of skills is empty",
+  ]);
+});
+
+test("an option of the wrong type is named", () => {
+  const source = memorySkillSource({});
+  const wrong: readonly (readonly [unknown, string])[] = [
+    [undefined, "The options must be an object"],
+    [{ source: "skills" }, "source must have a function list()"],
+    [{ sources: source }, "sources must be a list"],
+    [{ source, onDiagnostic: 1 }, "onDiagnostic must be a function"],
+    [{ source, strict: "yes" }, "strict must be true or false"],
+  ];
+  for (const [options, complaint] of wrong) {
+    const error = assertThrows(
+      () => new SkillManager(options as SkillManagerOptions),
+      TypeError,
+    );
+    assertEquals(error.message, complaint);
+  }
+});
+
 test("names and texts beyond the public format are unusual, not broken", async () => {
   const long = "x".repeat(65);
   const manager = await managerOf({
-    [`${long}/SKILL.md`]: "",
-    "My_Skill/SKILL.md": "",
+    [`${long}/SKILL.md`]: markdown(""),
+    "My_Skill/SKILL.md": markdown(""),
+    "bare/SKILL.md": "RULES",
+    "endless/SKILL.md": "---\r\nname: x\r\nRULES",
     "dir/SKILL.md": markdown("name: other"),
     "wordy/SKILL.md": markdown(`description: ${"y".repeat(1025)}`),
     "needy/SKILL.md": markdown(`compatibility: ${"z".repeat(501)}`),
@@ -510,7 +548,9 @@ test("names and texts beyond the public format are unusual, not broken", async (
     ),
     [
       "My_Skill: The name is not made of lower-case letters, digits and single hyphens",
+      "bare: There is no front matter, so models do not learn what it is for",
       "dir: The name is not that of the directory",
+      "endless: The front matter has no end, a line ---, and is not read",
       "needy: The compatibility has more than 500 characters",
       "wordy: The description has more than 1024 characters",
       "xxxxxxxx: The name has more than 64 characters",

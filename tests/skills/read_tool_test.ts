@@ -21,6 +21,21 @@ test("the tool reads files of skills and says why it does not", {
     status: "success",
     content: "X",
   });
+  // What the list of skills says of this skill, and of no other.
+  assertEquals(await read("a", "skill://mem/a/SKILL.md"), {
+    status: "success",
+    content: "A",
+  });
+  assertEquals(await read("a", "skill://mem/a/references/x.md"), {
+    status: "success",
+    content: "X",
+  });
+  for (const path of ["skill://mem/b/SKILL.md", "skill://mem/a/../b"]) {
+    assertEquals(await read("a", path), {
+      status: "error",
+      error: "path is not inside the skill",
+    });
+  }
   assertEquals(await read("a", "%2e%2e/x"), {
     status: "error",
     error: "the skill has no such file",
