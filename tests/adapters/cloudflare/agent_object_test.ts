@@ -190,7 +190,7 @@ test("a session moves into an object and out of it, its records unchanged", {
 
     const again = await put(worker, "trip/journal", before);
     assertEquals(again.status, 409);
-    assertStringIncludes((await again.json()).error.message, "delete it first");
+    assertStringIncludes((await again.json()).error.message, "older copy");
     const stranger = await put(worker, "other/journal", before);
     assertEquals(stranger.status, 400);
     assertStringIncludes(
