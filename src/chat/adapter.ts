@@ -11,6 +11,7 @@ import type {
   ModelAdapter,
   ModelCall,
   ModelDelta,
+  ModelOptions,
   ModelResponse,
   ModelStreamEvent,
   ModelTarget,
@@ -29,7 +30,7 @@ import {
 import { chatEndpoint } from "./endpoint.ts";
 import { notStartedError, providerError, toModelError } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
-import { bodyMembers } from "./model_options.ts";
+import { bodyMembers, unknownOptions } from "./model_options.ts";
 import { parsePayload, PayloadReader } from "./payloads.ts";
 import { readRefusal } from "./refusal.ts";
 import {
@@ -71,7 +72,8 @@ export interface ChatModelOptions {
  * `parallel_tool_calls`, `response_format`, `reasoning_effort`, `verbosity`,
  * `service_tier`, `prompt_cache_key`, `safety_identifier`, `user`, and
  * `extra_body`, an object of members that only this server knows. Null takes back
- * the temperature of the configuration.
+ * the temperature of the configuration. Others are not sent; the logger is told
+ * once of each.
  *
  * Failures are `ModelProviderError`s that say what to do; none holds the key.
  *
@@ -105,6 +107,7 @@ export class ChatModelAdapter implements ModelAdapter {
   readonly #clock: Clock;
   readonly #ids: IdSource;
   readonly #logger: Logger;
+  readonly #unknownOptions = new Set<string>();
   #users = 0;
   #ready: Promise<void> | void = undefined;
 
@@ -247,6 +250,7 @@ export class ChatModelAdapter implements ModelAdapter {
     { options = {} }: ModelCall,
     { members }: RequestForm,
   ): Uint8Array<ArrayBuffer> {
+    this.#warnOfUnknown(options);
     const { temperature } = this.#config;
     // The definitions are what is meant; a view of them may be stale.
     const tools = toolDefinitions.length === 0
@@ -256,5 +260,15 @@ export class ChatModelAdapter implements ModelAdapter {
       ...members,
       ...bodyMembers(temperature, options, tools.length > 0),
     });
+  }
+
+  #warnOfUnknown(options: ModelOptions): void {
+    for (const name of unknownOptions(options)) {
+      if (this.#unknownOptions.has(name)) continue;
+      this.#unknownOptions.add(name);
+      this.#logger.warn(
+        `The model option "${name}" is unknown and not sent; put what only this server knows into extra_body`,
+      );
+    }
   }
 }

@@ -67,6 +67,14 @@ export function bodyMembers(
   return members;
 }
 
+/** The names of options that nobody sends. */
+export function unknownOptions(options: ModelOptions): readonly string[] {
+  return Object.keys(options).filter((name) => {
+    const key = snakeCase(name);
+    return key !== "extra_body" && !known.has(key);
+  });
+}
+
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

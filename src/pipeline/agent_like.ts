@@ -8,9 +8,16 @@ import type { ModelOptions } from "../model/adapter.ts";
 
 /** Options of one run. */
 export interface RunOptions {
-  /** Aborts exactly this run, also while it is still queued. */
+  /**
+   * Aborts exactly this run. One that still waits for its turn, or for the agent
+   * to start, rejects with an `AgentCancelledError`; one that has begun fulfils
+   * with a cancelled result.
+   */
   readonly signal?: AbortSignal | undefined;
-  /** Options of the run's model requests. */
+  /**
+   * Options of the run's model requests. Which of them are sent is up to the
+   * adapter: `ChatModelAdapter` lists those it knows and ignores the others.
+   */
   readonly modelOptions?: ModelOptions | undefined;
   /** Messages that only this run's requests hold, never the history; oldest first. */
   readonly contextMessages?: readonly AgentMessage[] | undefined;

@@ -8,6 +8,7 @@ import {
 } from "../../src/messages/message.ts";
 import type { OpenAIFunctionTool } from "../../src/messages/tool.ts";
 import type { ModelOptions } from "../../src/model/adapter.ts";
+import { RecordingLogger } from "../../src/testing/ports.ts";
 import { ToolDefinition } from "../../src/tools/definition.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
@@ -163,6 +164,24 @@ test("known options are sent, unknown ones are not", async () => {
   for (const name of ["unheardOf", "seed", "topP", "extra_body"]) {
     assert(!(name in body), name);
   }
+});
+
+test("the operator is told once of an option that is not sent", async () => {
+  const logger = new RecordingLogger();
+  const fetch = () => Promise.resolve(new Response(hi));
+  const adapter = await startedAdapter({ fetch, logger });
+  const { signal } = new AbortController();
+  const options = { topP: 0.5, extraBody: { x: 1 }, unheardOf: 1, top_k: 3 };
+  for (let request = 0; request < 2; request += 1) {
+    await readAll(adapter.stream(contextOf(), { signal, options }));
+  }
+  assertEquals(
+    logger.warnings.map(({ message }) => message),
+    ["unheardOf", "top_k"].map((name) =>
+      `The model option "${name}" is unknown and not sent; ` +
+      "put what only this server knows into extra_body"
+    ),
+  );
 });
 
 test("options about tools need tools", async () => {
