@@ -1,7 +1,7 @@
 import { errorText } from "../base/errors.ts";
 import { canonicalJson } from "../base/json.ts";
 import { consoleLogger, type Logger } from "../base/ports.ts";
-import { requireMethods } from "../base/require.ts";
+import { requireMethods, requireObject } from "../base/require.ts";
 import type {
   ModelRequest,
   ModelResponse,
@@ -49,7 +49,7 @@ export interface CacheModelOptions {
  * text is shown as one delta. Opaque data that providers want back for the rest
  * of an exchange only (`replay`) is not kept.
  *
- * @throws {TypeError} The store cannot `get` and `set`.
+ * @throws {TypeError} There is no store, or it cannot `get` and `set`.
  *
  * @example Ask the same twice, pay once
  * ```ts
@@ -68,8 +68,9 @@ export interface CacheModelOptions {
  * ```
  */
 export function cacheModel(options: CacheModelOptions): ModelMiddleware {
-  const { key: keyOf = requestKey, logger = consoleLogger } = options;
-  const store = contained(options.store, logger);
+  const { store: given, key: keyOf = requestKey, logger = consoleLogger } =
+    requireObject("The options of cacheModel()", options);
+  const store = contained(given, logger);
   return {
     name: "cacheModel",
     async *aroundModel(request, next) {

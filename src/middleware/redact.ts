@@ -1,4 +1,5 @@
 import { deepFreeze } from "../base/freeze.ts";
+import { requireType } from "../base/require.ts";
 import type { TaskInput } from "../messages/content.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { ModelStream } from "../model/adapter.ts";
@@ -29,6 +30,8 @@ export interface RedactModelOptions {
  * A message that was changed goes without the opaque data that its provider
  * gave along, which might hold the same text.
  *
+ * @throws {TypeError} `redact` is no function.
+ *
  * @example Keys stay here
  * ```ts
  * import { Agent } from "@ejagent/core";
@@ -52,6 +55,7 @@ export function redactModel(
   redact: Redact,
   options: RedactModelOptions = {},
 ): ModelMiddleware {
+  requireType(typeof redact === "function", "redact", "a function");
   // The same message stays the same object, so that adapters can keep what they made of it.
   const known = new WeakMap<AgentMessage, AgentMessage>();
   const redacted = (message: AgentMessage) => {

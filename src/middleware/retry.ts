@@ -1,7 +1,11 @@
 import { followSignal } from "../base/abort.ts";
 import type { Complete } from "../base/complete.ts";
 import { type Clock, randomIds, systemClock } from "../base/ports.ts";
-import { requireInteger, requireNumber } from "../base/require.ts";
+import {
+  requireInteger,
+  requireNumber,
+  requireObject,
+} from "../base/require.ts";
 import { ModelProviderError, ModelRateLimitError } from "../model/errors.ts";
 import type { ModelMiddleware } from "../pipeline/middleware.ts";
 import { type FirstStep, resumed } from "./first_step.ts";
@@ -107,7 +111,7 @@ function retryRules(options: RetryModelOptions): RetryRules {
     onRetry = () => {},
     clock = systemClock,
     random = randomShare,
-  } = options;
+  } = requireObject("The options of retryModel()", options ?? {});
   return {
     maxRetries: requireInteger("maxRetries", maxRetries, 0),
     initialDelayMs: requireNumber("initialDelayMs", initialDelayMs, 0),

@@ -1,4 +1,4 @@
-import { requireMember } from "../base/require.ts";
+import { requireMember, requireObject } from "../base/require.ts";
 import { restoredConversation } from "../session/restore.ts";
 import {
   SessionRecorder,
@@ -78,7 +78,10 @@ export class SessionHistoryProvider implements HistoryProvider {
    * @throws {TypeError} Wrong options. @throws {RangeError} Blank ids.
    */
   constructor(options: SessionHistoryProviderOptions) {
-    const { onUnfinished = "reject", ...recording } = options;
+    const { onUnfinished = "reject", ...recording } = requireObject(
+      "The options of a SessionHistoryProvider",
+      options,
+    );
     this.#onUnfinished = requireMember(
       "onUnfinished",
       onUnfinished,

@@ -7,6 +7,7 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 import { type Clock, consoleLogger, systemClock } from "../base/ports.ts";
+import { requireObject } from "../base/require.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
 import type { ModelUsage } from "../messages/usage.ts";
@@ -88,7 +89,9 @@ import {
  * ```
  */
 export function telemetry(options: TelemetryOptions = {}): Middleware {
-  return new Telemetry(options);
+  return new Telemetry(
+    requireObject("The options of telemetry()", options ?? {}),
+  );
 }
 
 const cancelledRun: SpanOutcome = {

@@ -1,4 +1,7 @@
+import { isPromiseLike } from "../base/abort.ts";
 import { EJAgentError } from "../base/errors.ts";
+import { isJsonObject } from "../base/json.ts";
+import { requireType } from "../base/require.ts";
 import type { ScriptRequest } from "./steps.ts";
 
 /** A step, or a function that makes it when its turn has come. */
@@ -27,6 +30,11 @@ export class ScriptPlayer<Step extends object> {
   #played = 0;
 
   constructor(script: Script<Step>) {
+    requireType(
+      typeof script === "function" || Array.isArray(script),
+      "A script",
+      "a list of steps or a function",
+    );
     this.#endless = typeof script === "function" ? script : undefined;
     this.#items = typeof script === "function" ? [] : [...script];
   }
@@ -39,7 +47,7 @@ export class ScriptPlayer<Step extends object> {
   /**
    * Takes the next step at once; a function is called with the request.
    *
-   * @throws {ScriptError} If the script is over.
+   * @throws {ScriptError} If the script is over or holds something else than a step.
    */
   next(request: ScriptRequest): Step | Promise<Step> {
     const item = this.#items[this.#played] ?? this.#endless;
@@ -52,7 +60,20 @@ export class ScriptPlayer<Step extends object> {
       throw error;
     }
     this.#played += 1;
-    return typeof item === "function" ? item(request) : item;
+    const step = typeof item === "function" ? item(request) : item;
+    return isPromiseLike(step)
+      ? step.then((made) => this.#requireStep(made, request))
+      : this.#requireStep(step, request);
+  }
+
+  #requireStep(step: Step, { index }: ScriptRequest): Step {
+    if (isJsonObject(step) && typeof step.kind === "string") return step;
+    const error = new ScriptError(
+      `What the script holds for request ${index + 1} is no step; ` +
+        "make one with text(), calls(), fail() or the like",
+    );
+    this.note(error);
+    throw error;
   }
 
   /** Keeps a script error for {@linkcode assertDone}, should a run swallow it. */

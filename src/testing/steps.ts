@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import { requireList } from "../base/require.ts";
 import type { AgentMessage, AssistantMessage } from "../messages/message.ts";
 import { assistantMessage } from "../messages/message.ts";
 import type { ModelToolCall, OpenAIFunctionTool } from "../messages/tool.ts";
@@ -135,8 +136,9 @@ export function calls(
   list: readonly ScriptedCall[],
   options: CallsOptions = {},
 ): AnswerStep {
+  const toolCalls = requireList("The calls", list).map(toToolCall);
   return answer(
-    assistantMessage(options.content ?? null, list.map(toToolCall)),
+    assistantMessage(options.content ?? null, toolCalls),
     options,
   );
 }

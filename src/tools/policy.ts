@@ -1,4 +1,9 @@
-import { requireInteger, requireMember, requireText } from "../base/require.ts";
+import {
+  requireInteger,
+  requireMember,
+  requireText,
+  requireType,
+} from "../base/require.ts";
 import type { ToolEffect } from "../messages/tool.ts";
 import type { ToolCallContext } from "./middleware.ts";
 
@@ -170,6 +175,7 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
     rules: Iterable<ToolPolicyRuleInit>,
     options: RuleBasedToolPolicyOptions = {},
   ) {
+    requireType(Symbol.iterator in Object(rules), "rules", "a list of rules");
     this.rules = Object.freeze([...rules].map(toolPolicyRule));
     requireUniqueIds(this.rules);
     const { defaultAction = "deny", defaultReason } = options;

@@ -167,6 +167,11 @@ test("a store must be able to get and set", () => {
     TypeError,
     "get()",
   );
+  assertThrows(
+    () => cacheModel(undefined as never),
+    TypeError,
+    "The options of cacheModel() must be an object",
+  );
 });
 
 function offering(tool: DefinedTool): ContextProvider {

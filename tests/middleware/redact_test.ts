@@ -12,7 +12,11 @@ import {
   thinking,
 } from "../../src/testing/mod.ts";
 import { agentWith, contentsOf, echo } from "../agent/fixtures.ts";
-import { assertEquals, assertStrictEquals } from "../support/assert.ts";
+import {
+  assertEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 
 const hide = (text: string) => text.replaceAll(/sk-\d+/g, "[key]");
@@ -110,3 +114,11 @@ function callsOf(message: AgentMessage): string[] {
     ? message.tool_calls?.map((call) => call.function.arguments) ?? []
     : [];
 }
+
+test("only a function redacts", () => {
+  assertThrows(
+    () => redactModel(/sk-/ as never),
+    TypeError,
+    "redact must be a function",
+  );
+});

@@ -202,6 +202,15 @@ test("wrong options are refused", () => {
     () => retryModel({ initialDelayMs: "1" as unknown as number }),
     TypeError,
   );
+  assertThrows(
+    () => retryModel(3 as RetryModelOptions),
+    TypeError,
+    "The options of retryModel() must be an object",
+  );
+  assertEquals(
+    retryModel(null as unknown as RetryModelOptions).name,
+    "retryModel",
+  );
 });
 
 /** An agent whose retries wait on a clock that moves as soon as they do. */

@@ -313,6 +313,15 @@ test("an agent of a session can go on at once after its start-up", async () => {
   await agent.startup();
 });
 
+test("a history without options says what it lacks", () => {
+  const History = SessionHistoryProvider as unknown as new () => unknown;
+  assertThrows(
+    () => new History(),
+    TypeError,
+    "The options of a SessionHistoryProvider must be an object",
+  );
+});
+
 test("after a reset a session is loaded again", async () => {
   const storage = new MemorySessionStorage();
   const { agent, model } = agentWith([text("one"), text("two")], {

@@ -31,6 +31,7 @@ import {
   assertEquals,
   assertRejects,
   assertStrictEquals,
+  assertThrows,
 } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
@@ -83,6 +84,15 @@ test("without a provider a run is what it is without telemetry", {
   const bare = await agentOf(script).run("t");
   const traced = await agentOf(script, { middleware: [telemetry()] }).run("t");
   assertEquals({ ...traced, runId: "" }, { ...bare, runId: "" });
+});
+
+test("options that are none are refused, null counts as left out", () => {
+  assertEquals(telemetry(null as never).name, "telemetry");
+  assertThrows(
+    () => telemetry("on" as never),
+    TypeError,
+    "The options of telemetry() must be an object",
+  );
 });
 
 test("a run is the parent of its model requests and tool calls", {

@@ -279,6 +279,15 @@ test("requests beyond the script and steps left over are reported", async () => 
   assertThrows(() => unused.assertDone(), ScriptError, "1 step of 1 left");
 });
 
+test("what is no script and no step is reported", async () => {
+  assertThrows(() => modelServer(undefined as never), TypeError, "A script");
+  const server = modelServer([{ text: "Hello" } as never]);
+  const response = await postStream(server);
+  assertEquals(response.status, 400);
+  assertEquals((await response.json()).error.code, "script_mismatch");
+  assertThrows(() => server.assertDone(), ScriptError, "no step");
+});
+
 test("a script that no stream can express is reported", async () => {
   const takenBack = modelServer([deltas(["No"], text("Yes"))]);
   await (await postStream(takenBack)).text();

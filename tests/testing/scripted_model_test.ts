@@ -199,6 +199,27 @@ test("a complete-only model has no stream and drops deltas", async () => {
   );
 });
 
+test("what is no script, no step and no list of calls is refused", async () => {
+  for (const script of [undefined, text("a"), "Hello"]) {
+    assertThrows(
+      () => new ScriptedModel(script as never),
+      TypeError,
+      "A script must be a list of steps or a function",
+    );
+  }
+  assertThrows(() => calls("add" as never), TypeError, "must be a list");
+  const scripts = [["Hello"], [() => "Hello"], async () => await undefined];
+  for (const script of scripts) {
+    const model = new ScriptedModel(script as never);
+    await assertRejects(
+      () => ask(model),
+      ScriptError,
+      "What the script holds for request 1 is no step; make one with text()",
+    );
+    assertThrows(() => model.assertDone(), ScriptError, "no step");
+  }
+});
+
 test("starts and stops are counted", async () => {
   const model = new ScriptedModel([], { target: { provider: "mine" } });
   await model.startup();

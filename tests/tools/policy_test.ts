@@ -274,6 +274,11 @@ test("rules that contradict themselves are refused", {
     () => new RuleBasedToolPolicy([], { defaultAction: "maybe" as never }),
     TypeError,
   );
+  assertThrows(
+    () => new RuleBasedToolPolicy(undefined as never),
+    TypeError,
+    "rules must be a list of rules",
+  );
 });
 
 test("rules are copied and frozen", () => {
