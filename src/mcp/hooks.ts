@@ -6,7 +6,9 @@ import {
   type CreateMessageResult,
   ElicitRequestSchema,
   type ElicitResult,
+  ErrorCode,
   ListRootsRequestSchema,
+  McpError,
 } from "./sdk.ts";
 
 /** What a hook is told besides the request. */
@@ -74,6 +76,7 @@ export interface McpRoot {
 /**
  * What servers may ask of the client. Each ability is announced only if its hook is
  * given; a hook that throws answers the server with an error and changes nothing else.
+ * Of each server only 64 questions to a hook are open at once; more are refused.
  */
 export interface McpHooks {
   /**
@@ -119,20 +122,20 @@ export function installHooks(
   if (onElicit !== undefined) {
     client.setRequestHandler(
       ElicitRequestSchema,
-      async ({ params }, { signal }) => {
+      limited(async ({ params }, { signal }) => {
         const request = { mode: "form", ...params } as McpElicitRequest;
         return await onElicit(request, { server, signal }) as ElicitResult;
-      },
+      }),
     );
   }
   if (onSample !== undefined) {
     client.setRequestHandler(
       CreateMessageRequestSchema,
-      async ({ params }, { signal }) => {
-        const request = params as unknown as McpSampleRequest;
+      limited(async ({ params }, { signal }) => {
+        const request = params as McpSampleRequest;
         const answer: unknown = await onSample(request, { server, signal });
         return answer as CreateMessageResult;
-      },
+      }),
     );
   }
   if (roots !== undefined) {
@@ -141,4 +144,27 @@ export function installHooks(
       () => ({ roots: roots.map((root) => ({ ...root })) }),
     );
   }
+}
+
+type Answer<T> = (
+  request: { readonly params: object },
+  context: { readonly signal: AbortSignal },
+) => Promise<T>;
+
+const mostOpen = 64;
+
+/** The same answers, as long as not too many are waited for: each may cost money or patience. */
+function limited<T>(answer: Answer<T>): Answer<T> {
+  let openCount = 0;
+  return async (request, context) => {
+    if (openCount >= mostOpen) {
+      throw new McpError(ErrorCode.InternalError, "Too many open requests");
+    }
+    openCount += 1;
+    try {
+      return await answer(request, context);
+    } finally {
+      openCount -= 1;
+    }
+  };
 }

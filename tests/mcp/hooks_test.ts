@@ -1,5 +1,11 @@
 import type { McpToolHandlerOptions } from "../../src/mcp/mod.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import {
+  assert,
+  assertEquals,
+  assertStringIncludes,
+} from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
+import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 import { texts } from "./fake_server.ts";
 import { startedDemo } from "./kit.ts";
@@ -114,4 +120,36 @@ test("a server may ask for the places it may work in", async () => {
   const { answer, announced } = await answerTo("roots/list", {}, { roots });
   assertEquals(answer, { roots });
   assertEquals(announced, { roots: {} });
+});
+
+test("a server that floods a hook is refused what is too much", async () => {
+  const release = deferred();
+  let askedCount = 0;
+  const { handler } = await startedDemo({
+    call: async ({ ask }) => {
+      const asked = Array.from(
+        { length: 100 },
+        () => ask("sampling/createMessage", { messages: [], maxTokens: 1 }),
+      );
+      const ends = await Promise.allSettled(asked);
+      return texts(
+        `${ends.filter(({ status }) => status === "rejected").length} refused`,
+      );
+    },
+  }, {
+    onSample: async () => {
+      askedCount += 1;
+      await release.promise;
+      const content = { type: "text", text: "Hello" };
+      return { model: "m", role: "assistant", content };
+    },
+  });
+  const call = handler.dispatch("demo__lookup", {});
+  await settle();
+  assertEquals(askedCount, 64);
+  release.resolve();
+  assertEquals((await call).data, "36 refused");
+  await handler.dispatch("demo__lookup", {});
+  assert(askedCount >= 128, `${askedCount} were asked`);
+  await handler.shutdown();
 });
