@@ -113,7 +113,9 @@ export class McpConnection {
     const session = this.#session;
     if (session === undefined) throw notConnected(this.name);
     try {
-      return await session.callTool(call);
+      const result = await session.callTool(call);
+      this.#noteAnswer(session);
+      return result;
     } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
       this.#noteAuthorization(session, error);
@@ -289,6 +291,12 @@ export class McpConnection {
         message: errorText(serverFailure(error, this.name)),
       });
     }
+  }
+
+  // It may have wanted to know who asks for something else.
+  #noteAnswer(session: McpSession): void {
+    if (this.#session !== session || this.#awaitingCode !== undefined) return;
+    this.#status = { status: "connected" };
   }
 
   #noteAuthorization(session: McpSession, error: unknown): void {

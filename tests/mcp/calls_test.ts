@@ -333,6 +333,19 @@ test("a forgotten session leaves its other calls alone", async () => {
   await handler.shutdown();
 });
 
+test("a server that answers again is connected", async () => {
+  const http = new FakeHttpServer(new FakeServer());
+  const handler = handlerOverHttp(http);
+  await handler.startup();
+  http.refusal = 401;
+  await handler.dispatch("demo__lookup", {}).catch(() => {});
+  assertEquals(handler.serverStatus("demo")?.status, "needs_auth");
+  http.refusal = null;
+  await handler.dispatch("demo__lookup", {});
+  assertEquals(handler.serverStatus("demo"), { status: "connected" });
+  await handler.shutdown();
+});
+
 test("a session over HTTP is ended on the server", async () => {
   const http = new FakeHttpServer(new FakeServer());
   const handler = handlerOverHttp(http, {
