@@ -152,12 +152,12 @@ function parseJson(text: string): unknown {
   } catch (error) {
     // The message of the parser would quote the text, which may hold tokens.
     const place = /line \d+ column \d+/.exec(String(error))?.[0];
-    throw new TypeError(
-      `The MCP configuration is no JSON${place ? `, see ${place}` : ""}` +
-        (/^\s*[[{]/.test(text)
-          ? ""
-          : "; a file has to be read first, by loadMcpConfig for instance"),
-    );
+    const problem = looksLikePath(text)
+      ? "; a file has to be read first, by loadMcpConfig for instance"
+      : place === undefined
+      ? ""
+      : `, see ${place}`;
+    throw new TypeError(`The MCP configuration is no JSON${problem}`);
   }
 }
 
@@ -171,6 +171,10 @@ export function parseMcpConfigFile(
   } catch (error) {
     throw new TypeError(`${errorText(error)}; see ${path}`);
   }
+}
+
+function looksLikePath(text: string): boolean {
+  return /^[^\n{}[\]"]+\.jsonc?$/.test(text.trim());
 }
 
 function serverMapIn(root: unknown): Record<string, unknown> {

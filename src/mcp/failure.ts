@@ -146,6 +146,9 @@ function httpStatusOf(error: unknown): number | undefined {
 
 function messageOf(error: unknown, server: string): string {
   if (error instanceof UnauthorizedError) {
+    if (error.message === "No auth provider") {
+      return `MCP server ${server} has no authProvider, which would take the code`;
+    }
     return `MCP server ${server} needs authorization`;
   }
   if (error instanceof OAuthError) {

@@ -182,6 +182,18 @@ test("what an authorization server wrote is not repeated", async () => {
   await handler.shutdown();
 });
 
+test("a server without a provider takes no code", async () => {
+  const handler = new McpToolHandler({
+    servers: { demo: { url: "https://demo.example/mcp" } },
+    logger: new RecordingLogger(),
+  });
+  await assertRejects(
+    () => handler.finishAuth("demo", "code"),
+    McpServerError,
+    "MCP server demo has no authProvider, which would take the code",
+  );
+});
+
 test("a transport without authorization takes no code", async () => {
   const handler = handlerOver({ demo: new FakeServer() });
   await handler.startup();
