@@ -18,8 +18,9 @@ import { SessionArgumentError } from "../../src/session/errors.ts";
 import { DEFAULT_SESSION_BRANCH } from "../../src/session/ids.ts";
 import type { SessionBranch } from "../../src/session/tree.ts";
 import { type AgentObject, answerRequest } from "./agent_routes.ts";
-import { keptSessionId } from "./kept_session_id.ts";
 import { begun } from "./begun_stream.ts";
+import { ObjectBusyError } from "./object_busy.ts";
+import { ObjectFacts } from "./object_facts.ts";
 import type { ObjectMessage, ObjectRunResult } from "./rpc_types.ts";
 import { isToBeResumed, ResumeAttempts } from "./resumption.ts";
 import { RunAlarm } from "./run_alarm.ts";
@@ -148,14 +149,16 @@ export function defineAgentObject<Base extends ObjectBase>(
     readonly #attempts: ResumeAttempts;
     readonly #newAgent: () => Agent;
     #agent: Agent | undefined;
+    #isStoring = false;
 
     constructor(ctx: ObjectState, env: EnvironmentOf<Base>) {
       super(ctx as never, env);
       const { id, storage } = ctx;
       const sessions = new DurableObjectSessionStorage(storage, { logger });
-      const sessionId = keptSessionId(storage.sql, nameOf(id));
+      const facts = new ObjectFacts(storage.sql, nameOf(id));
+      const { sessionId } = facts;
       const place = { sessionId, sessions };
-      const attempts = new ResumeAttempts(storage.sql);
+      const attempts = new ResumeAttempts(facts);
       const alarm = new RunAlarm(storage, {
         alarmMs,
         clock: systemClock,
@@ -176,6 +179,7 @@ export function defineAgentObject<Base extends ObjectBase>(
         journal,
         sessionId: this.sessionId,
         agentId: () => this.#present.agentId,
+        storing: (work) => this.#storing(work),
         logger,
       });
     }
@@ -250,11 +254,32 @@ export function defineAgentObject<Base extends ObjectBase>(
       }
     }
 
+    /** Stores a journal with nobody else writing to it. */
+    async #storing<T>(work: () => Promise<T>): Promise<T> {
+      if (this.#isBusy) {
+        throw new ObjectBusyError(
+          "A run is active in this object; put the journal once it has ended",
+        );
+      }
+      this.#isStoring = true;
+      try {
+        return await work();
+      } finally {
+        this.#isStoring = false;
+      }
+    }
+
     get #isBusy(): boolean {
-      return this.#agent?.continueRejectionReason === "agent_active";
+      return this.#isStoring ||
+        this.#agent?.continueRejectionReason === "agent_active";
     }
 
     get #present(): Agent {
+      if (this.#isStoring) {
+        throw new ObjectBusyError(
+          "A journal is being stored in this object; ask again once that has ended",
+        );
+      }
       return this.#agent ??= this.#newAgent();
     }
   }

@@ -15,6 +15,7 @@ import {
   importJournal,
   type JournalOwner,
 } from "../../src/session/export.ts";
+import { ObjectBusyError } from "./object_busy.ts";
 import type { ObjectMessage, ObjectRunResult } from "./rpc_types.ts";
 
 /**
@@ -42,11 +43,11 @@ import type { ObjectMessage, ObjectRunResult } from "./rpc_types.ts";
  * refused also says the `reason`. What else goes wrong is 500 without details,
  * which the `logger` of the object is told.
  *
- * `PUT journal` takes a journal of the object's own session and agent. It is
- * stored while it arrives, so that it may be longer than the memory. One that is
- * damaged is refused with the `line` of the damage and the `recordCount` that
- * the object holds now; the whole journal, put again, goes on there. Bytes behind
- * the last line feed are no record and are only counted.
+ * `PUT journal` takes a journal of the object's own session and agent, and no run
+ * beside it. It is stored while it arrives, so that it may be longer than the
+ * memory. One that is damaged is refused with the `line` of the damage and the
+ * `recordCount` that the object holds now; the whole journal, put again, goes on
+ * there. Bytes behind the last line feed are no record and are only counted.
  */
 export interface AgentObject {
   /** Answers the routes. */
@@ -93,6 +94,8 @@ export interface RouteTarget {
   readonly sessionId: string;
   /** Its agent, which is made if need be. */
   readonly agentId: () => string;
+  /** Does what stores a journal; refused while there is a run, and no run begins before it ends. */
+  readonly storing: <T>(work: () => Promise<T>) => Promise<T>;
   /** Told what the client is not. */
   readonly logger: Logger;
 }
@@ -130,12 +133,12 @@ const routes: Readonly<Record<string, Route>> = {
     const body = exportJournal(journal, sessionId);
     return await Promise.resolve(new Response(body, { headers }));
   },
-  async "PUT journal"({ body }, { journal, sessionId, agentId }) {
+  async "PUT journal"({ body }, { journal, sessionId, agentId, storing }) {
     if (body === null) throw new TypeError("The body must be a journal");
     // Another session would be stored as well, where nobody looks for it.
     const own = { sessionId, agentId: agentId() };
     try {
-      const imported = await importJournal(journal, body, own);
+      const imported = await storing(() => importJournal(journal, body, own));
       const { recordCount, ignoredByteCount } = imported;
       return Response.json({ recordCount, ignoredByteCount });
     } catch (error) {
@@ -240,6 +243,7 @@ function statusOf(error: unknown): number {
   if (error instanceof SessionSerializationError) return 400;
   if (error instanceof SessionConflictError) return 409;
   if (error instanceof ContinueRejectedError) return 409;
+  if (error instanceof ObjectBusyError) return 409;
   if (!(error instanceof SessionArgumentError)) return 500;
   return error.code === "unknown_branch" ? 404 : 409;
 }

@@ -41,6 +41,7 @@ export {
   type ObjectBase,
 } from "./agent_object.ts";
 export type { AgentObject } from "./agent_routes.ts";
+export { ObjectBusyError } from "./object_busy.ts";
 export type { ObjectMessage, ObjectRunResult } from "./rpc_types.ts";
 export { DurableObjectJournal } from "./sql_journal.ts";
 export { DurableObjectSessionStorage } from "./session_storage.ts";

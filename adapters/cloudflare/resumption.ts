@@ -1,5 +1,5 @@
 import type { AgentSession } from "../../src/session/session.ts";
-import type { SqlStorage } from "./storage_types.ts";
+import type { ObjectFacts } from "./object_facts.ts";
 
 const key = "resume_attempts";
 const maxAttemptCount = 6;
@@ -10,32 +10,24 @@ const maxInterruptionCount = 3;
  * begun, so that an agent that never starts does not wake its object for ever.
  */
 export class ResumeAttempts {
-  readonly #sql: SqlStorage;
+  readonly #facts: ObjectFacts;
 
-  /** @param sql A database with the table of the object. */
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
+  /** @param facts Where the number is kept. */
+  constructor(facts: ObjectFacts) {
+    this.#facts = facts;
   }
 
   /** Counts one more. @returns How many there were before; null if there may be no more. */
   begin(): number | null {
-    const [row] = this.#sql.exec(
-      "select value from ejagent_object where key = ?",
-      key,
-    ).toArray();
-    const count = Number(row?.value ?? 0);
+    const count = Number(this.#facts.get(key) ?? 0);
     if (count >= maxAttemptCount) return null;
-    this.#sql.exec(
-      "insert or replace into ejagent_object values (?, ?)",
-      key,
-      String(count + 1),
-    );
+    this.#facts.set(key, String(count + 1));
     return count;
   }
 
   /** A run has begun. */
   reset(): void {
-    this.#sql.exec("delete from ejagent_object where key = ?", key);
+    this.#facts.set(key, null);
   }
 }
 

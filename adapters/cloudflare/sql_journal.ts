@@ -13,6 +13,7 @@ import {
 } from "../../src/session/journal.ts";
 import { joinLine, splitLine } from "./line_parts.ts";
 import type { ObjectSqlStorage, SqlValue } from "./storage_types.ts";
+import { Tables } from "./tables.ts";
 
 interface JournalRow {
   readonly revision: number;
@@ -48,6 +49,7 @@ export class DurableObjectJournal implements JournalBackend {
     maxRecordBytes: null,
   });
   readonly #storage: ObjectSqlStorage;
+  readonly #tables: Tables;
 
   /**
    * Makes the tables if they do not exist.
@@ -62,7 +64,7 @@ export class DurableObjectJournal implements JournalBackend {
       "ctx.storage of a Durable Object",
     );
     this.#storage = storage;
-    storage.sql.exec(schema);
+    this.#tables = new Tables(storage.sql, () => storage.sql.exec(schema));
   }
 
   /** Reads the lines behind a known one, page by page. */
@@ -159,8 +161,7 @@ export class DurableObjectJournal implements JournalBackend {
     { revision, recordId, line, checkpoint }: JournalEntry,
     parts: readonly ArrayBuffer[],
   ): void {
-    const { sql } = this.#storage;
-    sql.exec(
+    this.#tables.exec(
       "insert into ejagent_journal values (?, ?, ?, ?, ?)",
       sessionId,
       revision,
@@ -169,7 +170,7 @@ export class DurableObjectJournal implements JournalBackend {
       checkpoint ? 1 : 0,
     );
     for (const [index, bytes] of parts.entries()) {
-      sql.exec(
+      this.#tables.exec(
         "insert into ejagent_journal_part values (?, ?, ?, ?)",
         sessionId,
         revision,
@@ -181,7 +182,7 @@ export class DurableObjectJournal implements JournalBackend {
 
   #lineOf(sessionId: string, { revision, line }: JournalRow): string {
     if (line !== null) return line;
-    const parts = this.#storage.sql.exec(
+    const parts = this.#tables.exec(
       `select bytes from ejagent_journal_part
 where session_id = ? and revision = ? order by part`,
       sessionId,
@@ -191,7 +192,7 @@ where session_id = ? and revision = ? order by part`,
   }
 
   *#rows(statement: string, ...values: SqlValue[]): Generator<JournalRow> {
-    for (const row of this.#storage.sql.exec(statement, ...values)) {
+    for (const row of this.#tables.exec(statement, ...values)) {
       const { revision, record_id, line } = row;
       yield {
         revision: revision as number,

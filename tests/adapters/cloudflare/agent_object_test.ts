@@ -99,6 +99,21 @@ test(
 );
 
 test(
+  "an object whose storage is emptied while it lives begins anew",
+  slow,
+  () =>
+    withWorker(async (worker) => {
+      await drain(eventsOf(await post(worker, "a/run", { task: "Hello" })));
+      await (await worker.fetch("a/empty")).text();
+      assertEquals(await json(worker.fetch("a/history")), []);
+      const events = eventsOf(await post(worker, "a/run", { task: "Again" }));
+      assertEquals((await until(events, "result")).status, "completed");
+      const journal = await (await worker.fetch("a/journal")).text();
+      assertEquals(journal.trimEnd().split("\n").length, 3);
+    }),
+);
+
+test(
   "an object evicted while it waits for its model asks again",
   slow,
   () =>

@@ -89,6 +89,9 @@ export class TestObject extends ObjectWithAgent {
       case "evict":
         this.ctx.abort("Evicted");
         return new Response();
+      case "empty":
+        await this.ctx.storage.deleteAll();
+        return new Response();
       case "timers":
         return Response.json(liveTimerCount());
       case "warnings":

@@ -1,25 +1,21 @@
-import {
-  type AgentObjectOptions,
-  type AgentPlace,
-  defineAgentObject,
-  type ObjectAgentOptions,
-} from "../../../adapters/cloudflare/agent_object.ts";
-import type { AgentObject } from "../../../adapters/cloudflare/agent_routes.ts";
 import type { ObjectState } from "../../../adapters/cloudflare/storage_types.ts";
 import { ScriptedModel } from "../../../src/testing/scripted_model.ts";
 import { answered, started } from "../../../src/testing/session_drafts.ts";
-import { calls, text } from "../../../src/testing/steps.ts";
+import { calls } from "../../../src/testing/steps.ts";
 import { defineTool } from "../../../src/tools/define_tool.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { type Deferred, deferred } from "../../support/deferred.ts";
+import { deferred } from "../../support/deferred.ts";
 import { test } from "../../support/suite.ts";
-import { sqliteObject } from "./sqlite_object.ts";
+import {
+  alarmMs,
+  type OpenedObject,
+  openObject,
+  type Overrides,
+  sqliteObject,
+} from "./sqlite_object.ts";
 
 // SQLite in memory stands in for a Durable Object, so that its end can be placed exactly.
 const here = { runtimes: ["deno"] } as const;
-
-// Far enough that no alarm goes off by itself, and that its distance can be told.
-const alarmMs = 1_000_000_000;
 
 test("a run goes on although its first start-up fails", here, async () => {
   const state = await interrupted();
@@ -110,40 +106,6 @@ test("an alarm during a start-up leaves the run alone", here, async () => {
   assertEquals((await run).output, "resumed");
   assertEquals(await state.storage.getAlarm(), null);
 });
-
-interface OpenedObject extends AgentObject, AgentPlace {
-  /** Settled when a start-up has begun. */
-  readonly startupBegun: Deferred<void>;
-}
-
-abstract class Base {
-  constructor(_ctx: never, _env: never) {}
-}
-
-type Overrides = Partial<ObjectAgentOptions> & {
-  readonly startupBegun?: Deferred<void>;
-};
-
-/** The object as the platform makes it anew. */
-function openObject(
-  state: ObjectState,
-  { startupBegun = deferred(), ...overrides }: Overrides = {},
-): OpenedObject {
-  const options: AgentObjectOptions<never> = {
-    agent: () => ({
-      agentId: "a",
-      systemPrompt: "",
-      model: new ScriptedModel(() => text("resumed")),
-      ...overrides,
-    }),
-    resume: true,
-    alarmMs,
-    logger: { warn() {} },
-  };
-  const ObjectWithAgent = defineAgentObject(Base, options);
-  const object = new ObjectWithAgent(state, undefined as never);
-  return Object.assign(object, { startupBegun });
-}
 
 /** An object whose run was interrupted within a tool. */
 async function interrupted(): Promise<ObjectState> {

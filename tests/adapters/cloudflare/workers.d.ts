@@ -2,6 +2,7 @@
 export abstract class DurableObject<Env = unknown> {
   protected ctx: import("../../../adapters/cloudflare/mod.ts").ObjectState & {
     abort(reason?: string): void;
+    readonly storage: { deleteAll(): Promise<void> };
   };
   protected env: Env;
   constructor(
