@@ -203,7 +203,8 @@ export class Agent implements AgentLike, AsyncDisposable {
   /**
    * Runs a task and waits for its result.
    *
-   * Waits its turn behind earlier operations. A text is used as it is.
+   * Waits its turn behind earlier operations. A text is used as it is. What goes
+   * wrong in the run, an abort too, is a result; what `aroundRun` throws rejects.
    *
    * @returns The result, whatever its status.
    * @throws {TypeError} The task is neither a text nor a list of content parts, or an option is wrong.
@@ -245,7 +246,7 @@ export class Agent implements AgentLike, AsyncDisposable {
   }
 
   /**
-   * Goes on without a new task.
+   * Goes on without a new task; {@linkcode ContinueRejectedError} says after which ends.
    *
    * @throws {ContinueRejectedError} The agent is active, or its last run cannot be continued.
    */

@@ -11,7 +11,21 @@ export type ContinueRejectedReason =
   | "unsupported_stop_reason"
   | "incomplete_tool_state";
 
-/** `continueRun` was refused; nothing has changed. The message says what to do instead. */
+/**
+ * `continueRun` was refused; nothing has changed. The message says what to do instead.
+ *
+ * | The last run ended as                                         | It can go on           |
+ * | ------------------------------------------------------------- | ---------------------- |
+ * | `text_response`, `tool_completion`, `behavior_stop`           | yes                    |
+ * | `empty_response`, `max_steps`, `max_no_tool_responses`        | yes                    |
+ * | `token_budget_exceeded`, `usage_unavailable`                  | yes                    |
+ * | `runtime_error`                                               | if `failure.retryable` |
+ * | `runtime_error` of a recovered session (`interrupted`)        | yes                    |
+ * | `repeated_tool_call`, `context_overflow`, `compaction_failed` | no                     |
+ * | `tool_rejected`, `tool_cancelled`, `external_abort`           | no                     |
+ *
+ * A new task can be given after every end.
+ */
 export class ContinueRejectedError extends EJAgentError {
   /** Always `"continue_rejected"`. */
   override readonly code = "continue_rejected";

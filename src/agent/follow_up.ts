@@ -15,7 +15,10 @@ export type FollowUpDiscardReason =
 /** A follow-up did not become a run. */
 export abstract class FollowUpError extends EJAgentError {}
 
-/** The follow-up was not accepted. */
+/**
+ * The follow-up was not accepted: nothing is active, the queue is full, or the
+ * run is closing. `run` waits its turn instead.
+ */
 export class FollowUpRejectedError extends FollowUpError {
   /** Always `"follow_up_rejected"`. */
   override readonly code = "follow_up_rejected";

@@ -7,21 +7,28 @@ import {
 
 /** Limits and switches of every run of an agent. */
 export interface RuntimePolicy {
-  /** Turns that a run may take, at least 1. */
+  /** Turns that a run may take, at least 1. @default {20} */
   readonly maxSteps: number;
-  /** Consecutive answers without a call that end a run which must finish explicitly, at least 1. */
+  /** Consecutive answers without a call that end a run which must finish explicitly, at least 1. @default {3} */
   readonly maxNoToolResponses: number;
-  /** The n-th identical call in a row ends the run, at least 2; `Infinity` switches the guard off. */
+  /** The n-th identical call in a row ends the run, at least 2; `Infinity` switches the guard off. @default {3} */
   readonly maxRepeatedToolCalls: number;
-  /** Tokens after which no further turn begins, at least 1; null for no budget. */
+  /**
+   * Tokens after which no further turn begins, at least 1; null for no budget.
+   * Needs a model that reports its usage: a run of which a request did not say
+   * what it cost stops as `usage_unavailable`. Requests that were refused or
+   * never arrived cost nothing.
+   *
+   * @default {null}
+   */
   readonly maxRunTokens: number | null;
-  /** True if only a tool can complete a run. */
+  /** True if only a tool can complete a run. @default {false} */
   readonly requireExplicitFinish: boolean;
-  /** True if neighbouring read-only calls of one answer run at the same time. */
+  /** True if neighbouring read-only calls of one answer run at the same time. @default {false} */
   readonly parallelToolCalls: boolean;
-  /** Calls that run at the same time, at least 1; null for no limit. */
+  /** Calls that run at the same time, at least 1; null for no limit. @default {null} */
   readonly maxParallelToolCalls: number | null;
-  /** Milliseconds that abandoned work gets to clean up after an abort, one budget per abort. */
+  /** Milliseconds that abandoned work gets to clean up after an abort, one budget per abort. @default {1000} */
   readonly abortGraceMs: number;
 }
 

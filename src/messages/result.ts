@@ -82,7 +82,14 @@ export type FailureCode =
 export interface RunFailure {
   /** Where it broke. */
   readonly phase: FailurePhase;
-  /** What broke. */
+  /**
+   * What broke.
+   *
+   * A `provider_error` that is not `retryable` may be about a message of the
+   * conversation, such as a picture that the provider cannot read. That message
+   * stays, and every later run sends it again: start over with `agent.reset()`
+   * and the messages without it, or roll the branch of the session back.
+   */
   readonly code: FailureCode;
   /** The text of `result.error`. */
   readonly message: string;

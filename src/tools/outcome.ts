@@ -69,7 +69,11 @@ export interface ToolCallResult {
   readonly control: ToolControl;
   /** The text of a terminal outcome, which becomes the output of the run; else null. */
   readonly output: string | null;
-  /** Why the call failed or was not executed; null if the tool answered. */
+  /**
+   * Why the call failed or was not executed; null if the tool answered. Arguments
+   * that do not fit are answered too: with `invalid_tool_arguments` as `code` of
+   * the message.
+   */
   readonly error: string | null;
   /** True if an abort ended the call or it was skipped. */
   readonly cancelled: boolean;
