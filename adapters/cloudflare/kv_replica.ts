@@ -15,10 +15,19 @@ import type {
 } from "../../src/session/journal.ts";
 import { decodeRecord } from "../../src/session/record_codec.ts";
 import { kvCapabilities, type KvOptions } from "./kv_snapshots.ts";
-import { type KvNamespace, namesIn, sessionKey } from "./kv_types.ts";
+import {
+  idInKey,
+  type KvNamespace,
+  namesIn,
+  recordKey,
+  sessionKey,
+} from "./kv_types.ts";
 
-interface ReplicaKey extends JournalPosition {
+interface ReplicaKey {
   readonly name: string;
+  readonly revision: number;
+  /** The record id as it stands in the name. */
+  readonly record: string;
 }
 
 /**
@@ -65,7 +74,7 @@ export class KvJournalReplica implements JournalBackend {
   ): Promise<number> {
     const id = requireSessionId(sessionId);
     const keys = await this.#keys(id);
-    let last: JournalPosition | null = keys.at(-1) ?? null;
+    let last = await this.#positionOf(keys.at(-1));
     let count = 0;
     for await (const lines of from.backend.read(id, last, options)) {
       for (const line of lines) {
@@ -91,7 +100,7 @@ export class KvJournalReplica implements JournalBackend {
     throwIfAborted(signal);
     const keys = await this.#keys(sessionId);
     const known = after?.revision ?? 0;
-    if (after !== null && keys[known - 1]?.recordId !== after.recordId) {
+    if (after !== null && !await isNamed(keys[known - 1], after.recordId)) {
       throw new JournalReplacedError(sessionId);
     }
     for (const { name } of keys.slice(known)) {
@@ -115,13 +124,34 @@ export class KvJournalReplica implements JournalBackend {
     const prefix = await this.#prefixOf(sessionId);
     const keys: ReplicaKey[] = [];
     for (const name of await namesIn(this.#kv, prefix)) {
-      const [digits = "", id = ""] = name.slice(prefix.length).split("-", 2);
+      const [digits = "", record = ""] = name.slice(prefix.length).split(
+        "-",
+        2,
+      );
       const revision = Number(digits);
       if (revision === keys.length) throw divergence(sessionId, revision);
       if (revision > keys.length + 1) break;
-      keys.push({ name, revision, recordId: decodeURIComponent(id) });
+      keys.push({ name, revision, record });
     }
     return keys;
+  }
+
+  /** Which line a key stands for. A long id is in the line alone. */
+  async #positionOf(
+    key: ReplicaKey | undefined,
+  ): Promise<JournalPosition | null> {
+    if (key === undefined) return null;
+    const { name, revision, record } = key;
+    const known = idInKey(record);
+    if (known !== null) return { revision, recordId: known };
+    const line = await this.#kv.get(name);
+    if (line !== null) {
+      return { revision, recordId: decodeRecord(line).recordId };
+    }
+    throw new SessionStorageError(
+      "The last line of the copy is listed here and has not arrived yet; copy again later",
+      { retryable: true },
+    );
   }
 
   async #nameOf(
@@ -129,13 +159,24 @@ export class KvJournalReplica implements JournalBackend {
     { revision, recordId }: JournalPosition,
   ): Promise<string> {
     const number = String(revision).padStart(10, "0");
-    const id = encodeURIComponent(recordId).replaceAll("-", "%2D");
-    return `${await this.#prefixOf(sessionId)}${number}-${id}`;
+    const record = await recordKey(recordId);
+    return `${await this.#prefixOf(sessionId)}${number}-${record}`;
   }
 
   async #prefixOf(sessionId: string): Promise<string> {
     return `${this.#prefix}${await sessionKey(sessionId)}/`;
   }
+}
+
+async function isNamed(
+  key: ReplicaKey | undefined,
+  recordId: string,
+): Promise<boolean> {
+  if (key === undefined) return false;
+  const known = idInKey(key.record);
+  return known === null
+    ? key.record === await recordKey(recordId)
+    : known === recordId;
 }
 
 function divergence(sessionId: string, revision: number): SessionStorageError {

@@ -41,21 +41,42 @@ export async function namesIn(
   return names;
 }
 
-// A key may have 512 bytes.
-const maxKeyLength = 300;
+// A key may have 512 bytes, in which both ids have their places.
+const maxSessionLength = 300;
+const maxRecordLength = 150;
+
+// No encoded id holds this sign.
+const digestMark = "#";
 
 /** A session id as part of a key; different ids never share one. */
 export async function sessionKey(sessionId: string): Promise<string> {
   const encoded = encodeURIComponent(sessionId);
-  if (encoded.length <= maxKeyLength) return encoded;
+  return encoded.length <= maxSessionLength
+    ? encoded
+    : await digestKey(sessionId);
+}
+
+/** A record id as part of a key, without hyphens. */
+export async function recordKey(recordId: string): Promise<string> {
+  const encoded = encodeURIComponent(recordId).replaceAll("-", "%2D");
+  return encoded.length <= maxRecordLength
+    ? encoded
+    : await digestKey(recordId);
+}
+
+/** The id in a part of a key; null if the part is a digest. */
+export function idInKey(part: string): string | null {
+  return part.startsWith(digestMark) ? null : decodeURIComponent(part);
+}
+
+async function digestKey(id: string): Promise<string> {
   const digest = await crypto.subtle.digest(
     "SHA-256",
-    new TextEncoder().encode(sessionId),
+    new TextEncoder().encode(id),
   );
   const hex = Array.from(
     new Uint8Array(digest),
     (byte) => byte.toString(16).padStart(2, "0"),
   );
-  // No encoded id holds this sign.
-  return `#${hex.join("")}`;
+  return digestMark + hex.join("");
 }

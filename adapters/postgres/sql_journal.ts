@@ -1,5 +1,8 @@
 import { throwIfAborted } from "../../src/base/abort.ts";
-import { JournalReplacedError } from "../../src/session/errors.ts";
+import {
+  JournalReplacedError,
+  SessionStorageError,
+} from "../../src/session/errors.ts";
 import type {
   JournalAppendResult,
   JournalBackend,
@@ -168,12 +171,24 @@ export class PostgresJournal implements JournalBackend {
     for (let attempt = 1;; attempt++) {
       throwIfAborted(signal);
       try {
-        return await rowsOf(this.#client, { text, values, table }) as Row[];
+        const rows = await rowsOf(this.#client, { text, values, table });
+        requireColumns(rows);
+        return rows as Row[];
       } catch (error) {
         if (!isGivenUp(error) || attempt === maxReadAttempts) throw error;
       }
     }
   }
+}
+
+const columns = ["revision", "record_id", "line"];
+
+function requireColumns([row]: readonly object[]): void {
+  const missing = row && columns.find((column) => !(column in row));
+  if (missing === undefined) return;
+  throw new SessionStorageError(
+    `The client gave rows without "${missing}"; give it one that leaves the names of columns alone`,
+  );
 }
 
 /** Whether there may be more rows behind these. */

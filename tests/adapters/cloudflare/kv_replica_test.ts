@@ -7,8 +7,9 @@ import {
 import { exportJournal } from "../../../src/session/export.ts";
 import { MemorySessionStorage } from "../../../src/session/memory.ts";
 import { JournalTreeStorage } from "../../../src/session/tree_storage.ts";
-import { linesOf } from "../../../src/testing/journal_subject.ts";
+import { linesOf, longId } from "../../../src/testing/journal_subject.ts";
 import {
+  finished,
   recordRun,
   recordRuns,
   s,
@@ -37,6 +38,27 @@ test("a copy grows with its journal and reads like it", async () => {
   const reader = new JournalTreeStorage(replica);
   assertEquals(await text(reader), await text(storage));
   assertEquals((await reader.load(s))?.runs.length, 2);
+});
+
+test("keys stay short, however long the ids are", async () => {
+  const sessionId = longId("session");
+  const storage = new MemorySessionStorage();
+  const append = async (runId: string) => {
+    for (const draft of [started(runId), finished(runId, 2)]) {
+      const recordId = longId(`${runId} ${draft.kind}`);
+      await storage.append({ ...draft, sessionId }, { recordId });
+    }
+  };
+  const kv = memoryKv();
+  const replica = new KvJournalReplica(kv);
+  const reader = new JournalTreeStorage(replica);
+  await append("r1");
+  assertEquals(await replica.copy(storage, sessionId), 2);
+  assertEquals((await reader.load(sessionId))?.runs.length, 1);
+  await append("r2");
+  assertEquals(await replica.copy(storage, sessionId), 2);
+  assertEquals((await reader.load(sessionId))?.runs.length, 2);
+  assertEquals([...kv.texts.keys()].filter((key) => key.length > 512), []);
 });
 
 test("a copy takes no appends", { case: "SE-N-07" }, async () => {

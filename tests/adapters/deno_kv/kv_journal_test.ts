@@ -2,6 +2,8 @@ import {
   DenoKvJournal,
   DenoKvSessionStorage,
 } from "../../../adapters/deno_kv/mod.ts";
+import type { KvAtomicOperation } from "../../../adapters/deno_kv/kv_store.ts";
+import { SessionLockTimeoutError } from "../../../src/session/errors.ts";
 import type { JournalEntry } from "../../../src/session/journal.ts";
 import { exportJournal, importJournal } from "../../../src/session/export.ts";
 import { journalContract } from "../../../src/testing/journal_contract.ts";
@@ -165,6 +167,42 @@ test(
       );
     }),
 );
+
+test("a file that stays locked is given up after ten seconds", async () => {
+  let commitCount = 0;
+  let nowMs = 0;
+  const operation: KvAtomicOperation = {
+    check: () => operation,
+    set: () => operation,
+    commit() {
+      commitCount += 1;
+      nowMs += 5_000;
+      return Promise.reject(new TypeError("database is locked"));
+    },
+  };
+  const journal = new DenoKvJournal({
+    get: () => Promise.resolve({ value: null, versionstamp: null }),
+    async *list() {},
+    atomic: () => operation,
+  }, {
+    clock: {
+      now: () => nowMs,
+      setTimer(_ms, fire) {
+        fire();
+        return () => {};
+      },
+    },
+  });
+  const error = await assertRejects(
+    () => journal.append("s", entryAfter(null, "a")),
+    SessionLockTimeoutError,
+  );
+  assertEquals([commitCount, error.committed, error.retryable], [
+    2,
+    "no",
+    true,
+  ]);
+});
 
 async function inDatabase(work: (kv: Deno.Kv) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");

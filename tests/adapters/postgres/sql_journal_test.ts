@@ -203,6 +203,16 @@ test("a server that gives a statement up has stored nothing", async () => {
   assertEquals(answers.length, 0);
 });
 
+test("a client that renames columns is told so", async () => {
+  const row = { revision: "1", recordId: "a", line: "{}", end: "2" };
+  const journal = new PostgresJournal({ query: () => Promise.resolve([row]) });
+  await assertRejects(
+    () => linesOf(journal),
+    SessionStorageError,
+    'rows without "record_id"',
+  );
+});
+
 test("a record id that looks like a digest is none", hosts, async () => {
   const { client, table } = await newTable();
   const journal = new PostgresJournal(client, { table });
