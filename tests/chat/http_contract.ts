@@ -169,7 +169,8 @@ export function httpContract(runtime: Runtime, serve: Serve): void {
         await server.close();
         const { error } = await ask(adapter);
         assertInstanceOf(error, ModelProviderError);
-        assertEquals(error.retryable, true);
+        assertEquals([error.retryable, error.unprocessed], [true, true]);
+        assert(!/fetch failed|Connection error/.test(error.message));
         assert(
           error.message.includes(`could not reach ${server.url}`),
           error.message,
