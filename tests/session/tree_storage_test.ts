@@ -635,6 +635,13 @@ test("wrong arguments are named before anything is done", async () => {
   );
 });
 
+test("an id source that names nothing stores nothing", async () => {
+  const { journal, storage } = openStorage({ ids: { next: () => "\xa0" } });
+  await assertRejects(() => storage.append(started("r1")), RangeError);
+  await assertRejects(() => storage.save(new AgentSession(s)), RangeError);
+  assertEquals(journal.appendCount, 0);
+});
+
 test("mutating what a storage gave or took changes nothing that is stored", {
   case: "SE-G-08",
 }, async () => {
