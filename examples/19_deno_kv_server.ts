@@ -9,6 +9,7 @@
  */
 
 import { Agent, SessionHistoryProvider } from "@ejagent/core";
+import { serve } from "@ejagent/core/deno";
 import { DenoKvSessionStorage } from "@ejagent/core/deno-kv";
 import { toEventStream } from "@ejagent/core/http";
 import { text } from "@ejagent/core/testing";
@@ -25,24 +26,20 @@ console.log(provider.describe);
 
 const kv = await Deno.openKv(port === undefined ? ":memory:" : "./chats.db");
 const storage = new DenoKvSessionStorage(kv);
-const server = Deno.serve(
-  { port: Number(port ?? 0), hostname: "127.0.0.1", onListen() {} },
-  answer,
-);
-const chat = `http://127.0.0.1:${server.addr.port}/ada`;
+const server = await serve(answer, { port: Number(port ?? 0) });
+const chat = `${server.url}/ada`;
 
 if (port === undefined) {
   await ask("My name is Ada.");
   await ask("What is my name?");
   const messages = await (await fetch(chat)).json();
   console.log(`Deno KV holds ${messages.length} messages`);
-  await server.shutdown();
+  await server.close();
+  kv.close();
+  await provider.close();
 } else {
   console.log(`Try curl -N -d "Hello" ${chat}`);
-  await server.finished;
 }
-kv.close();
-await provider.close();
 
 /** `POST /<chat>` runs a task, `GET /<chat>` shows what was said. */
 async function answer(request: Request): Promise<Response> {
