@@ -54,7 +54,7 @@ export function endingText(
 
 /** True if the connection ended while a request was pending. */
 export function isConnectionLost(error: unknown): boolean {
-  return error instanceof McpError && error.code === ErrorCode.ConnectionClosed;
+  return isOfSdk(error, ErrorCode.ConnectionClosed, "Connection closed");
 }
 
 /** What aborts a call that took longer than calls may take in all. */
@@ -75,14 +75,25 @@ export function timeoutText(
   },
 ): string | undefined {
   if (!isTimeout(error)) return undefined;
-  const limit = errorText(error).includes(overall)
+  const limit = isTotalTimeout(error)
     ? `${call.maxTotalTimeoutMs} ms (maxTotalTimeoutMs)`
     : `${call.timeoutMs} ms (timeoutMs)`;
   return `MCP request timed out: ${server} did not answer ${call.toolName} within ${limit}`;
 }
 
 function isTimeout(error: unknown): boolean {
-  return error instanceof McpError && error.code === ErrorCode.RequestTimeout;
+  return isTotalTimeout(error) ||
+    isOfSdk(error, ErrorCode.RequestTimeout, "Request timed out");
+}
+
+function isTotalTimeout(error: unknown): boolean {
+  return isOfSdk(error, ErrorCode.RequestTimeout, overall);
+}
+
+/** True for what the SDK says by itself: servers answer with the same codes for reasons of their own. */
+function isOfSdk(error: unknown, code: number, text: string): boolean {
+  return error instanceof McpError &&
+    error.message === new McpError(code, text).message;
 }
 
 /** What a log is told of an error that ends no request; the SDK quotes whole messages in some. */

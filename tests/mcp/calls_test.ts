@@ -61,6 +61,26 @@ test("a server that never answers times out, and the run goes on", {
   await agent.shutdown();
 });
 
+test("an error that shares its code with one of ours is told as it is", async () => {
+  const answers = [
+    { code: -32000, message: "The quota is used up" },
+    { code: -32001, message: "There is no such row" },
+  ];
+  const { handler } = await startedDemo({
+    call: () => {
+      throw answers.shift();
+    },
+  });
+  for (const { code, message } of [...answers]) {
+    await assertRejects(
+      () => handler.dispatch("demo__lookup", {}),
+      McpServerError,
+      `MCP error ${code}: ${message}`,
+    );
+  }
+  await handler.shutdown();
+});
+
 test("progress reaches the observers before the result", {
   case: "TL-149",
 }, async () => {
