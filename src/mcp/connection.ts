@@ -79,7 +79,7 @@ export class McpConnection {
    * close what is opened here.
    */
   async open(): Promise<void> {
-    if (!this.#isStarted) throw closedServer(this.name);
+    if (!this.#isStarted) throw closedServer(this.name, this.server);
     this.#opening ??= this.#open().finally(() => this.#opening = undefined);
     await this.#opening;
   }

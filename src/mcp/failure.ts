@@ -28,10 +28,15 @@ export function notConnected(server: string, cause?: unknown): McpServerError {
   });
 }
 
-/** The error for a server that nobody may connect to now. */
-export function closedServer(server: string): McpServerError {
+/** The error for a server that nobody may connect to now, or ever. */
+export function closedServer(
+  server: string,
+  { disabled = false }: { readonly disabled?: boolean },
+): McpServerError {
   return new McpServerError(
-    `MCP server ${server} is closed; start up its handler or manager first`,
+    disabled
+      ? `MCP server ${server} is disabled in its configuration`
+      : `MCP server ${server} is closed; start up its handler or manager first`,
     { server },
   );
 }

@@ -1,10 +1,16 @@
 import {
   type McpConfig,
+  McpServerError,
   McpToolHandler,
   parseMcpConfig,
 } from "../../src/mcp/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
-import { assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertThrows,
+} from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import { FakeHttpServer, FakeServer } from "./fake_server.ts";
 import { handlerOver } from "./kit.ts";
@@ -214,6 +220,11 @@ test("a disabled server is left alone", async () => {
   });
   await handler.startup();
   assertEquals(handler.serverStatus("demo"), { status: "disabled" });
+  await assertRejects(
+    () => handler.reconnect("demo"),
+    McpServerError,
+    "MCP server demo is disabled in its configuration",
+  );
   assertEquals([received, handler.toolNames, handler.diagnostics], [
     [],
     [],
