@@ -189,7 +189,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
         parentId: requireHead(tree, branchId, options.expectedHead),
       }),
     }, options.signal);
-    return Object.freeze(record); // its data is frozen by now
+    return deepFreeze(record);
   }
 
   /** Stores the whole session as a checkpoint; see {@linkcode SessionTreeStorage.save}. */

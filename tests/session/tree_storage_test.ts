@@ -44,6 +44,20 @@ function openStorage(
   return { journal, storage: new JournalTreeStorage(journal, options) };
 }
 
+test("a record that was stored already is as frozen as a new one", async () => {
+  const { journal, storage } = openStorage();
+  const own = { recordId: "own" };
+  const fresh = await storage.append(started("r"), own);
+  await storage.append(finished("r", 2));
+  const stored = [
+    await storage.append(started("r"), own),
+    await new JournalTreeStorage(journal).append(started("r"), own),
+  ];
+  for (const { data } of [fresh, ...stored]) {
+    assertThrows(() => Object.assign(data, { run_id: "other" }), TypeError);
+  }
+});
+
 test("an append costs one call, however long the journal is", async () => {
   const { journal, storage } = openStorage();
   await storage.load(s);
