@@ -1,4 +1,5 @@
 import { AgentConfigurationError } from "../base/errors.ts";
+import { longestTimerMs } from "../base/ports.ts";
 import {
   requireBoolean,
   requireNumber,
@@ -53,9 +54,6 @@ export interface ModelEnvironment {
   /** `true` or `false`, in any case. */
   readonly LLM_INCLUDE_USAGE?: string | undefined;
 }
-
-// Timers of all runtimes fire at once beyond this.
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Checks a configuration and fills in what is left out.
@@ -172,7 +170,7 @@ function requireTimeout(value: unknown): number {
   const timeoutMs = requireNumber("timeoutMs", value, 0);
   if (timeoutMs === 0 || timeoutMs > longestTimerMs) {
     throw new RangeError(
-      `timeoutMs must be greater than 0 and at most ${longestTimerMs}`,
+      `timeoutMs must be greater than 0 and at most ${longestTimerMs} ms`,
     );
   }
   return timeoutMs;

@@ -1,4 +1,5 @@
 import OpenAI from "openai";
+import { longestTimerMs } from "../base/ports.ts";
 import type { ModelConfig } from "../chat/config.ts";
 import { untilAborted } from "../chat/exchange.ts";
 import type {
@@ -6,9 +7,6 @@ import type {
   ChatTransport,
   FetchLike,
 } from "../chat/transport.ts";
-
-// The adapter measures its waits by itself, so the client's own timer must never be first.
-const longestWaitMs = 2 ** 31 - 1;
 
 /** The part of the `openai` client that the transport uses. */
 export interface OpenAIClient {
@@ -104,7 +102,8 @@ function post(
     headers: { ...headers },
     signal,
     maxRetries: 0,
-    timeout: longestWaitMs,
+    // The adapter measures its waits by itself, so the client's own timer must never be first.
+    timeout: longestTimerMs,
   };
   return client.post(path, options).asResponse();
 }

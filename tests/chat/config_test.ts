@@ -104,7 +104,10 @@ test("numbers and switches in variables are read strictly", () => {
 test("an error of the environment speaks of the variable", () => {
   const cases = [
     [{ MODEL_API_KEY: "a b" }, "MODEL_API_KEY must hold visible ASCII"],
-    [{ LLM_TIMEOUT: "9999999" }, "LLM_TIMEOUT must be greater than 0"],
+    [
+      { LLM_TIMEOUT: "9999999" },
+      "LLM_TIMEOUT must be greater than 0 and at most 2147483647 ms",
+    ],
     [{ LLM_TEMPERATURE: "-1" }, "LLM_TEMPERATURE must be a finite number"],
     [{ LLM_TEMPERATURE: "warm" }, "a number; LLM_TEMPERATURE is none"],
     [{ LLM_TIMEOUT: "1.5" }, "a number; LLM_TIMEOUT is none"],
