@@ -9,9 +9,9 @@ import type { ModelOptions } from "../model/adapter.ts";
 /** Options of one run. */
 export interface RunOptions {
   /**
-   * Aborts exactly this run. One that still waits for its turn, or for the agent
-   * to start, rejects with an `AgentCancelledError`; one that has begun fulfils
-   * with a cancelled result.
+   * Aborts exactly this run. One that still waits for its turn rejects with an
+   * `AgentCancelledError`; one whose turn has come, though the agent may still be
+   * starting, fulfils with a cancelled result.
    */
   readonly signal?: AbortSignal | undefined;
   /**
