@@ -166,6 +166,7 @@ export class McpToolHandler extends BaseHandler {
    * its `state` with your provider's first.
    * @throws {RangeError} As a rejection: there is no server of this name.
    * @throws {McpServerError} As a rejection: the code was refused, or the server wants more.
+   * @throws {TypeError} As a rejection: the `manager` that was given cannot do this.
    *
    * @example Let the user in
    * ```ts ignore
@@ -176,7 +177,8 @@ export class McpToolHandler extends BaseHandler {
    * ```
    */
   async finishAuth(server: string, code: string): Promise<void> {
-    await this.#manager.finishAuth?.(server, code);
+    requireMethods("manager", this.#manager, ["finishAuth"]);
+    await this.#manager.finishAuth!(server, code);
   }
 
   /**
@@ -185,9 +187,11 @@ export class McpToolHandler extends BaseHandler {
    *
    * @throws {RangeError} As a rejection: there is no server of this name.
    * @throws {McpServerError} As a rejection: it did not work.
+   * @throws {TypeError} As a rejection: the `manager` that was given cannot do this.
    */
   async reconnect(server: string): Promise<void> {
-    await this.#manager.reconnect?.(server);
+    requireMethods("manager", this.#manager, ["reconnect"]);
+    await this.#manager.reconnect!(server);
   }
 
   /**

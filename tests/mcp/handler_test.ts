@@ -192,6 +192,13 @@ test("a manager of one's own is enough", async () => {
     name: "own",
     n: 1,
   });
+  for (const ask of ["reconnect", "finishAuth"] as const) {
+    await assertRejects(
+      () => handler[ask]("own", "code"),
+      TypeError,
+      `manager must have a function ${ask}()`,
+    );
+  }
   await handler.shutdown();
   assertEquals(log, ["startup", "shutdown"]);
   assertEquals(handler.toolNames, []);
