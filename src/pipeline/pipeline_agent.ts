@@ -17,20 +17,10 @@ import {
   runFailure,
   runResult,
 } from "../messages/result.ts";
-import {
-  announceTask,
-  type Resource,
-  rollBack,
-  shutDownAll,
-  startAll,
-} from "../tools/resources.ts";
+import { announceTask, type Resource } from "../tools/resources.ts";
 import type { AgentLike, AgentRunStream, RunOptions } from "./agent_like.ts";
 import { cancelledResult, driveStream } from "./drive.ts";
-import {
-  AgentReentrancyError,
-  AgentShutdownError,
-  AgentStartupError,
-} from "./errors.ts";
+import { AgentReentrancyError, AgentStartupError } from "./errors.ts";
 import { composeAgentLayers } from "./layers.ts";
 import {
   type AgentRequest,
@@ -39,6 +29,7 @@ import {
   middlewareName,
   requireMiddleware,
 } from "./middleware.ts";
+import { MiddlewareLife } from "./middleware_life.ts";
 import { requireRunOptions } from "./run_options.ts";
 import { type LaunchedRun, runStream } from "./run_stream.ts";
 
@@ -92,8 +83,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
   readonly #options: Complete<PipelineAgentOptions>;
   readonly #middleware: Middleware[] = [];
   readonly #gate = new Gate();
-  #active: readonly Middleware[] | undefined;
-  #everStarted = false;
+  readonly #life: MiddlewareLife;
 
   /** Starts nothing yet. */
   constructor(options: PipelineAgentOptions = {}) {
@@ -102,6 +92,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
       logger: options.logger ?? consoleLogger,
       abortGraceMs: options.abortGraceMs ?? 1000,
     };
+    this.#life = new MiddlewareLife(this.#middleware, this.#options.logger);
   }
 
   /**
@@ -128,7 +119,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
    * @throws {AgentConfigurationError} It does not wrap runs, or the agent was started before.
    */
   use(...middleware: Middleware[]): this {
-    if (this.#everStarted) {
+    if (this.#life.hasBegun) {
       throw new AgentConfigurationError(
         "Middleware can be added only before the first start-up",
       );
@@ -169,20 +160,17 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
 
   /** Starts the middleware; nothing if it is started. @throws What failed, after a roll-back. */
   async startup(): Promise<void> {
-    await this.#alone(() => this.#start());
+    await this.#alone(() => this.#life.start(this.info.agentId));
   }
 
   /**
-   * Waits for what is active and stops the middleware; the agent can be used again.
+   * Waits for what is active and stops the middleware, also while it starts for a
+   * run that was aborted; the agent can be used again.
    *
    * @throws {AgentShutdownError} Something failed to stop.
    */
   async shutdown(): Promise<void> {
-    await this.#alone(async () => {
-      const errors = await shutDownAll(this.#active ?? []);
-      this.#active = undefined;
-      if (errors.length > 0) throw new AgentShutdownError(errors);
-    });
+    await this.#alone(() => this.#life.shutdown());
   }
 
   /** Shuts the agent down. */
@@ -220,7 +208,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     try {
       cancellation.throwIfAborted();
       return await this.#alone(async () => {
-        const active = await this.#startForRun();
+        const active = await this.#startForRun(cancellation);
         const ask = composeAgentLayers(
           active,
           (request) => this.#execute(request, active),
@@ -272,27 +260,16 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     };
   }
 
-  async #startForRun(): Promise<readonly Middleware[]> {
+  /** An abort ends the wait, not the start-up; the run then goes to its end without it. */
+  async #startForRun(
+    cancellation: Cancellation,
+  ): Promise<readonly Middleware[]> {
     try {
-      return await this.#start();
+      return await cancellation.race(() => this.#life.start(this.info.agentId));
     } catch (error) {
+      if (cancellation.aborted) return [];
       throw new AgentStartupError(error);
     }
-  }
-
-  async #start(): Promise<readonly Middleware[]> {
-    if (this.#active !== undefined) return this.#active;
-    this.#everStarted = true;
-    const wanted = this.#middleware.filter((entry) => entry.enabled !== false);
-    const started: Resource[] = [];
-    try {
-      await startAll(wanted, started);
-    } catch (error) {
-      const { agentId } = this.info;
-      await rollBack(started, this.#options.logger, { agentId });
-      throw error;
-    }
-    return this.#active = wanted;
   }
 
   async #alone<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
