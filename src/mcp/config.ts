@@ -21,13 +21,13 @@ import type { McpTransport } from "./protocol.ts";
 /** What every kind of server may say. */
 export interface McpServerSettings {
   /** For people. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** True leaves the server out. @default {false} */
-  readonly disabled?: boolean;
+  readonly disabled?: boolean | undefined;
   /** True makes the start-up fail if the server cannot be connected. @default {false} */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   /** Milliseconds that a call may take without progress; those of the handler if omitted. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A server that is a child process and talks over its standard streams. */

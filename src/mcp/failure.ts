@@ -31,7 +31,7 @@ export function notConnected(server: string, cause?: unknown): McpServerError {
 /** The error for a server that nobody may connect to now, or ever. */
 export function closedServer(
   server: string,
-  { disabled = false }: { readonly disabled?: boolean },
+  { disabled = false }: { readonly disabled?: boolean | undefined },
 ): McpServerError {
   return new McpServerError(
     disabled

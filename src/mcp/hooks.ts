@@ -38,7 +38,7 @@ export interface McpElicitResult {
   /** `"accept"` comes with the content of a form. */
   readonly action: "accept" | "decline" | "cancel";
   /** The form; what is missing is filled in from the defaults of its schema. */
-  readonly content?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A server wants a model to answer. */
@@ -62,7 +62,7 @@ export interface McpSampleResult {
   /** One block of the protocol, such as `{ type: "text", text }`. */
   readonly content: Readonly<Record<string, unknown>>;
   /** Why the model stopped. */
-  readonly stopReason?: string;
+  readonly stopReason?: string | undefined;
 }
 
 /** A place that servers may work in. */
@@ -70,7 +70,7 @@ export interface McpRoot {
   /** Its address, `file://` for folders. */
   readonly uri: string;
   /** For people. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /**
@@ -83,19 +83,23 @@ export interface McpHooks {
    * Asks the user. The time of the call that the server is working on goes on
    * meanwhile, so give it one that people can keep up with.
    */
-  readonly onElicit?: (
-    request: McpElicitRequest,
-    context: McpHookContext,
-  ) => McpElicitResult | Promise<McpElicitResult>;
+  readonly onElicit?:
+    | ((
+      request: McpElicitRequest,
+      context: McpHookContext,
+    ) => McpElicitResult | Promise<McpElicitResult>)
+    | undefined;
   /** What `onElicit` can show. @default {["form"]} */
-  readonly elicitModes?: readonly ("form" | "url")[];
+  readonly elicitModes?: readonly ("form" | "url")[] | undefined;
   /** Asks a model. */
-  readonly onSample?: (
-    request: McpSampleRequest,
-    context: McpHookContext,
-  ) => McpSampleResult | Promise<McpSampleResult>;
+  readonly onSample?:
+    | ((
+      request: McpSampleRequest,
+      context: McpHookContext,
+    ) => McpSampleResult | Promise<McpSampleResult>)
+    | undefined;
   /** The places that servers may work in. */
-  readonly roots?: readonly McpRoot[];
+  readonly roots?: readonly McpRoot[] | undefined;
 }
 
 /** The abilities that a client with these hooks announces. */

@@ -4,7 +4,7 @@ import { publishedSources } from "./sources.ts";
 
 /** What callers hand in. */
 const bags =
-  /^export interface (\w+(?:Options|Input|Init))\b[^{]*\{\n([^]*?)^\}/gm;
+  /^export interface (\w+(?:Options|Input|Init|Hooks|Settings))\b[^{]*\{\n([^]*?)^\}/gm;
 const optional = /^ {2}(?:readonly )?(\w+)\?:([^]*?);$/gm;
 
 /** What is no option: shapes of a platform, and what an agent hands out. */
