@@ -7,8 +7,9 @@
  *
  * The storage neither lists nor deletes sessions. Keep a list of your own, beside
  * what else your program knows of them. What a session takes is below
- * `["ejagent", sessionId]`, or behind the `prefix` that you chose: deleting every
- * key that `kv.list` finds there deletes a session that no agent uses.
+ * `["ejagent", sessionId]`, or behind the `prefix` that you chose; an id of more
+ * than 1200 bytes is there as its SHA-256, a `Uint8Array`. Deleting every key that
+ * `kv.list` finds there deletes a session that no agent uses.
  *
  * @example Sessions in a file
  * ```ts ignore

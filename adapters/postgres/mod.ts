@@ -8,7 +8,8 @@
  * The storage neither lists nor deletes sessions; the table does. Sessions are
  * `select distinct session_key from ejagent_journal`, and
  * `delete from ejagent_journal where session_key = $1` deletes one that no agent
- * uses. A key is the id with `%25` for a percent sign.
+ * uses. A key is the id with `%25` for a percent sign and `%00` for U+0000, or a
+ * digest if that has more than 2000 bytes; `line` tells the id in any case.
  *
  * @example Sessions that several hosts share
  * ```ts ignore
