@@ -17,6 +17,7 @@ import {
 } from "../../src/testing/mod.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
+import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 
 const graceMs = 20;
@@ -47,11 +48,6 @@ function slowStarter(options: Partial<AgentOptions> = {}) {
     ...options,
   });
   return { agent, clock, entered: entered.promise, started, seen };
-}
-
-/** Lets everything happen that needs no timer. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Lets the timers of an abort happen. */
