@@ -143,6 +143,7 @@ export class McpConnection {
       throw serverFailure(error, this.name);
     }
     this.#awaitingCode = undefined;
+    if (this.#session === session) this.#letGo(session);
   }
 
   /** Forgets the tools, and lets nobody connect until the next start. */

@@ -7,6 +7,7 @@ import { calls, text } from "../../src/testing/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { agentWith } from "../agent/fixtures.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 import { FakeHttpServer, FakeServer } from "./fake_server.ts";
 import { handlerOver } from "./kit.ts";
@@ -134,6 +135,32 @@ test("a call that needs authorization fails, and the run goes on", async () => {
   await handler.finishAuth("demo", "right");
   assertEquals((await handler.dispatch("demo__lookup", {})).data, "done");
   await agent.shutdown();
+});
+
+test("a code that comes back leaves the calls alone that are under way", async () => {
+  let isGuarded = false;
+  const { http, fetch } = guardedServer({ guards: () => isGuarded });
+  const begun = deferred();
+  const hanging = deferred();
+  http.server.options.call = async () => {
+    begun.resolve();
+    await hanging.promise;
+  };
+  const handler = handlerFor(fetch, memoryProvider());
+  await handler.startup();
+  const waiting = handler.dispatch("demo__lookup", {});
+  await begun.promise;
+  isGuarded = true;
+  await assertRejects(
+    () => handler.dispatch("demo__lookup", {}),
+    McpServerError,
+    "needs authorization",
+  );
+  await handler.finishAuth("demo", "right");
+  assertEquals(handler.serverStatus("demo"), { status: "connected" });
+  hanging.resolve();
+  assertEquals((await waiting).data, "done");
+  await handler.shutdown();
 });
 
 test("a code may come back to another process", async () => {
