@@ -5,13 +5,18 @@ import {
   SessionArgumentError,
   SessionConflictError,
   SessionSerializationError,
+  SessionStorageError,
 } from "./errors.ts";
 import {
   DEFAULT_SESSION_BRANCH,
   requireRecordId,
   requireSessionId,
 } from "./ids.ts";
-import type { JournalBackend, JournalEntry } from "./journal.ts";
+import {
+  isSamePosition,
+  type JournalBackend,
+  type JournalEntry,
+} from "./journal.ts";
 import { bytesOf, type JournalSource } from "./journal_source.ts";
 import { LineSplitter } from "./lines.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
@@ -113,6 +118,7 @@ export interface ImportJournalOptions extends StorageCallOptions {
  * @param source The bytes, or what opens them.
  * @throws {SessionSerializationError} It is damaged or empty.
  * @throws {SessionConflictError} The session exists and its journal is another one.
+ * @throws {SessionStorageError} A line could not be stored.
  * @throws {SessionArgumentError} `foreign_agent`: it is not of the agent that was asked for.
  * @throws {RangeError} It is not of the session that was asked for.
  * @throws {TypeError} The source gives no bytes.
@@ -261,14 +267,30 @@ async function* storedLines(
   }
 }
 
+const maxAttempts = 5;
+
 async function append(
   backend: JournalBackend,
   line: CheckedLine,
   { signal }: StorageCallOptions,
 ): Promise<void> {
   const { sessionId, entry } = line;
-  const answer = await backend.append(sessionId, entry, { signal });
-  if (!answer.ok) throw conflict(line, { actualHead: answer.last?.recordId });
+  for (let attempt = 1;; attempt++) {
+    const answer = await backend.append(sessionId, entry, { signal });
+    if (answer.ok) return;
+    // A medium may refuse for the sake of another session and be where it was.
+    const { last } = answer;
+    if (!isSamePosition(last, entry.after)) {
+      throw conflict(line, { actualHead: last?.recordId });
+    }
+    if (attempt === maxAttempts) {
+      throw new SessionStorageError(
+        `Too many writers kept a line of session "${sessionId}" from being stored; ` +
+          "import the journal again",
+        { retryable: true },
+      );
+    }
+  }
 }
 
 interface ConflictFacts {

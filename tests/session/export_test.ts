@@ -212,6 +212,30 @@ test("an import never mixes with a session that is there", async () => {
   assertEquals(await textFrom(exportJournal(target, s)), longer);
 });
 
+test("an import repeats what a medium refused though nothing was there", async () => {
+  const source = new MemorySessionStorage();
+  await recordRun(source, "r1");
+  const text = await textFrom(exportJournal(source, s));
+  for (const [refusals, appendCount] of [[2, 9], [5, 5]] as const) {
+    const journal = new CountingJournal();
+    const { append } = journal;
+    let open = refusals;
+    journal.append = async (id, entry) => {
+      if (open-- > 0) {
+        journal.appendCount++;
+        return { ok: false, last: entry.after };
+      }
+      if (open < 0) open = refusals;
+      return await append.call(journal, id, entry);
+    };
+    const storage = new JournalTreeStorage(journal);
+    const importing = importJournal(storage, streamOf(text));
+    if (refusals === 2) assertEquals((await importing).recordCount, 3);
+    else await assertRejects(() => importing, SessionStorageError, "again");
+    assertEquals(journal.appendCount, appendCount);
+  }
+});
+
 test("a damaged journal is stored up to the damage, and its mended one goes on there", async () => {
   const whole = await journalText("r1");
   const lines = whole.split("\n");
