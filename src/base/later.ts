@@ -9,8 +9,12 @@ import { isPromiseLike } from "./abort.ts";
  */
 export type Later<T> = T | Promise<T>;
 
-/** Goes on with a value: in the same step if it is there, else when it is. */
-export function then<T, U>(
+/**
+ * Goes on with a value: in the same step if it is there, else when it is.
+ *
+ * Not named `then`: a module that exports that name cannot be imported by `import()`.
+ */
+export function andThen<T, U>(
   value: Later<T>,
   next: (value: T) => Later<U>,
 ): Later<U> {
@@ -36,7 +40,7 @@ export function andFinally<T>(
   end: () => Later<void>,
 ): Later<T> {
   const fail = (error: unknown) =>
-    then(end(), (): never => {
+    andThen(end(), (): never => {
       throw error;
     });
   let pending: Later<T>;
@@ -45,7 +49,7 @@ export function andFinally<T>(
   } catch (error) {
     return fail(error);
   }
-  const succeed = (value: T) => then(end(), () => value);
+  const succeed = (value: T) => andThen(end(), () => value);
   return isPromiseLike(pending)
     ? pending.then(succeed, fail)
     : succeed(pending);

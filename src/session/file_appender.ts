@@ -1,4 +1,4 @@
-import { type Later, orElse, then } from "../base/later.ts";
+import { andThen, type Later, orElse } from "../base/later.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionStorageError } from "./errors.ts";
 import { type FileLock, type FileLocks, withFileLock } from "./file_lock.ts";
@@ -80,9 +80,9 @@ export class FileAppender {
     known: FilePlace,
     signal: AbortSignal | undefined,
   ): Later<Appended> {
-    return then(this.#handles ?? this.#open(), (handles) => {
+    return andThen(this.#handles ?? this.#open(), (handles) => {
       const store = () => this.#store(handles, entry, known);
-      return then(
+      return andThen(
         this.#whileLocked(handles, signal, store),
         (appended) =>
           appended === "replaced"
@@ -150,7 +150,7 @@ export class FileAppender {
     entry: JournalEntry,
     known: FilePlace,
   ): Later<Stored> {
-    return then(this.#status(), (status) => {
+    return andThen(this.#status(), (status) => {
       const { opened } = handles;
       if (opened !== null && opened.identity !== status?.identity) {
         return "replaced";
@@ -196,11 +196,11 @@ export class FileAppender {
     const isTorn = status !== null && status.sizeBytes > end.bytes;
     const bytes = utf8.encode(`${entry.line}\n`);
     const mended = isTorn ? file.truncate(end.bytes) : undefined;
-    const committed = then(
+    const committed = andThen(
       mended,
       () => this.#commit(file, end, bytes, this.#syncs(entry)),
     );
-    return then(committed, () => ({
+    return andThen(committed, () => ({
       ok: true,
       end: {
         identity,
@@ -236,7 +236,7 @@ export class FileAppender {
     sync: boolean,
   ): Later<void> {
     const push = () =>
-      then(file.write(bytes), (written) => {
+      andThen(file.write(bytes), (written) => {
         if (written < bytes.length) {
           throw new Error(`Only ${written} of ${bytes.length} bytes fitted`);
         }

@@ -5,7 +5,7 @@ import {
   throwIfAborted,
 } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
-import { type Later, then } from "../base/later.ts";
+import { andThen, type Later } from "../base/later.ts";
 import {
   type Clock,
   type IdSource,
@@ -165,7 +165,7 @@ export class FileJournal implements JournalBackend {
   ): Promise<JournalAppendResult> {
     throwIfAborted(signal);
     try {
-      const appended = then(
+      const appended = andThen(
         this.#file(sessionId),
         (file) => file.append(entry, signal),
       );

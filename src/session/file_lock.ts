@@ -4,7 +4,7 @@ import {
   toCancelledError,
 } from "../base/abort.ts";
 import { Gate } from "../base/gate.ts";
-import { andFinally, type Later, then } from "../base/later.ts";
+import { andFinally, andThen, type Later } from "../base/later.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
 import { SessionLockTimeoutError } from "./errors.ts";
 
@@ -106,13 +106,13 @@ export function withFileLock<T>(
   };
   const takeTurn = () => {
     throwIfAborted(signal);
-    return then(
+    return andThen(
       take(lock, options, patience),
       () => andFinally(workWhileHeld, () => lock.unlock()),
     );
   };
   return andFinally(
-    () => then(queue(gate, patience), () => andFinally(takeTurn, leave)),
+    () => andThen(queue(gate, patience), () => andFinally(takeTurn, leave)),
     () => patience.end(),
   );
 }
@@ -135,7 +135,7 @@ function take(
   options: FileLockWait,
   patience: Patience,
 ): Later<void> {
-  return then(
+  return andThen(
     lock.tryLock(),
     (held) => held ? undefined : poll(lock, options, patience),
   );

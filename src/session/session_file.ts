@@ -1,5 +1,5 @@
 import { throwIfAborted } from "../base/abort.ts";
-import { andFinally, type Later, then } from "../base/later.ts";
+import { andFinally, andThen, type Later } from "../base/later.ts";
 import { JournalReplacedError } from "./errors.ts";
 import { FileAppender, type FileMedium } from "./file_appender.ts";
 import {
@@ -159,7 +159,7 @@ export class SessionFile {
   ): Later<JournalAppendResult> {
     this.#appendCount++;
     const append = () => this.#appender.append(entry, this.#place, signal);
-    return then(
+    return andThen(
       andFinally(append, () => void this.#appendCount--),
       ({ ok, end }) => {
         if (!ok) return { ok, last: positionOf(end) };

@@ -1,4 +1,9 @@
-import { andFinally, type Later, orElse, then } from "../../src/base/later.ts";
+import {
+  andFinally,
+  andThen,
+  type Later,
+  orElse,
+} from "../../src/base/later.ts";
 import {
   assertEquals,
   assertRejects,
@@ -18,8 +23,8 @@ test("a value that is there is used in the same step", async () => {
     seen.push(`got ${n}`);
     return n + 1;
   };
-  assertEquals(then(1, add), 2);
-  const pending = then(later(), add);
+  assertEquals(andThen(1, add), 2);
+  const pending = andThen(later(), add);
   seen.push("waiting");
   assertEquals(await pending, 2);
   assertEquals(seen, ["got 1", "waiting", "got 1"]);
