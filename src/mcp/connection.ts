@@ -205,6 +205,7 @@ export class McpConnection {
       await session.open(connectTimeoutMs, signal);
       const listed = await session.listTools(connectTimeoutMs);
       signal.throwIfAborted();
+      session.requireOpen();
       this.#adopt(session, listed);
     } catch (error) {
       this.#ends.close(session);

@@ -59,8 +59,15 @@ export function endingText(
 
 /** True if the connection ended while a request was pending. */
 export function isConnectionLost(error: unknown): boolean {
-  return isOfSdk(error, ErrorCode.ConnectionClosed, "Connection closed");
+  return isOfSdk(error, ErrorCode.ConnectionClosed, closed);
 }
+
+/** What the SDK says of a connection that ended. */
+export function connectionLost(): McpError {
+  return new McpError(ErrorCode.ConnectionClosed, closed);
+}
+
+const closed = "Connection closed";
 
 /** What aborts a call that took longer than calls may take in all. */
 export function totalTimeout(): McpError {

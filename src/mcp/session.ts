@@ -2,6 +2,7 @@ import { withDeadline } from "../base/deadline.ts";
 import type { Clock } from "../base/ports.ts";
 import { McpServerError } from "./errors.ts";
 import {
+  connectionLost,
   endingText,
   isConnectionLost,
   serverFailure,
@@ -96,6 +97,11 @@ export class McpSession {
   /** True if the server can forget this session without closing the connection. */
   get isKeptByServer(): boolean {
     return this.#transport.sessionId !== undefined;
+  }
+
+  /** Nobody was told of an end that came before the session was used. @throws {McpError} It has ended. */
+  requireOpen(): void {
+    if (this.#client.transport === undefined) throw connectionLost();
   }
 
   /** Shakes hands. */

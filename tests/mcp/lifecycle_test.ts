@@ -1,6 +1,10 @@
 import { AgentCancelledError } from "../../src/base/abort.ts";
 import { Lifecycle } from "../../src/mcp/lifecycle.ts";
-import { McpServerError, McpServerManager } from "../../src/mcp/mod.ts";
+import {
+  McpServerError,
+  McpServerManager,
+  type McpTransport,
+} from "../../src/mcp/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { UnknownToolError } from "../../src/tools/errors.ts";
 import { assertEquals, assertRejects } from "../support/assert.ts";
@@ -156,6 +160,44 @@ test("a call that is aborted already opens nothing", async () => {
   assertEquals(server.handshakes.length, 1);
   await handler.shutdown();
 });
+
+test("a connection that ends behind the list of its tools is none", async () => {
+  const demo = new FakeServer();
+  const { transport } = demo;
+  let isFirst = true;
+  Object.assign(demo, {
+    transport: () => {
+      const link = transport();
+      const send = link.send.bind(link);
+      link.send = async (message) => {
+        await send(message);
+        if (!isFirst || message.method !== "tools/list") return;
+        isFirst = false;
+        endBehindAnswer(link);
+      };
+      return link;
+    },
+  });
+  const handler = handlerOver({ demo });
+  await handler.startup();
+  assertEquals(handler.serverStatus("demo"), {
+    status: "failed",
+    error: "MCP error -32000: Connection closed",
+  });
+  await handler.reconnect("demo");
+  assertEquals((await handler.dispatch("demo__lookup", {})).data, "done");
+  await handler.shutdown();
+});
+
+/** Ends a connection in the very step in which it delivers the next message. */
+function endBehindAnswer(link: McpTransport): void {
+  const receiver = link as { onmessage?: (message: unknown) => void };
+  const { onmessage } = receiver;
+  receiver.onmessage = (message) => {
+    onmessage?.(message);
+    void link.close();
+  };
+}
 
 /** The same server, whose connections close only when `closed` resolves. */
 function slowlyClosing(server: FakeServer, closed: Promise<void>): FakeServer {
