@@ -44,18 +44,18 @@ async function* steps<T>(
   signal: AbortSignal,
 ): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]();
-  let isWaiting = true;
+  let at: "step" | "reader" | "end" = "step";
   try {
     for (;;) {
-      isWaiting = true;
+      at = "step";
       const { done, value } = await abortable(iterator.next(), signal);
+      at = done ? "end" : "reader";
       if (done) return;
-      isWaiting = false;
       yield value;
     }
   } finally {
     // What is stuck in a step would not settle its return either.
-    if (isWaiting) closeIterator(iterator);
-    else await iterator.return?.();
+    if (at === "step") closeIterator(iterator);
+    else if (at === "reader") await iterator.return?.();
   }
 }
