@@ -220,15 +220,19 @@ function connectionClosed(id: unknown): object {
   return { jsonrpc: "2.0", id, error };
 }
 
-/** The message in the body of a request; requests for tokens have none. */
-function messageIn(
-  { method, body }: RequestInit,
-): {
+interface SentMessage {
   readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
-} {
+}
+
+/** The message in the body of a request; requests for tokens have none. */
+function messageIn({ method, body }: RequestInit): SentMessage {
   if (method !== "POST" || typeof body !== "string") return {};
-  const message: unknown = JSON.parse(body);
-  return isJsonObject(message) && message.jsonrpc === "2.0" ? message : {};
+  try {
+    const message: unknown = JSON.parse(body);
+    return isJsonObject(message) && message.jsonrpc === "2.0" ? message : {};
+  } catch {
+    return {};
+  }
 }

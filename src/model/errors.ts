@@ -37,7 +37,10 @@ export class ModelProviderError extends EJAgentError {
   readonly retryable: boolean;
   /** HTTP status, if there was a response. */
   readonly status: number | undefined;
-  /** True if the request was refused or never arrived, so that it has cost nothing. */
+  /**
+   * True if the request was refused or never arrived, so that it has cost
+   * nothing: an answer with an error status is not charged for.
+   */
   readonly unprocessed: boolean;
 
   /** Makes the error. @param options `kind` is for subclasses. */

@@ -45,6 +45,8 @@ test("other responses and other requests pass as they are", async () => {
   assertEquals(await watch.fetch(url, call), refusal);
   const token = { method: "POST", body: new URLSearchParams("a=b") };
   assertEquals(await watch.fetch(url, token), refusal);
+  const form = { method: "POST", body: "a=b" };
+  assertEquals(await watch.fetch(url, form), refusal);
   assertEquals(await watch.fetch(url), refusal);
 });
 
