@@ -13,15 +13,16 @@ const roles: Readonly<Record<AgentMessage["role"], true>> = {
 /** Checks a list of messages. @throws {TypeError} It is none, naming the place. Only answers go without content. */
 export function requireMessages<T>(name: string, messages: T): T {
   const list = requireList(name, messages as readonly unknown[]);
-  list.forEach((message, place) => {
-    const known = isJsonObject(message) &&
-      Object.hasOwn(roles, String(message.role)) &&
-      ("content" in message || message.role === "assistant");
-    requireType(
-      known,
-      `${name}[${place}]`,
-      "a message with a known role and content",
-    );
-  });
+  const wrong = list.findIndex((message) => !isMessage(message));
+  requireType(
+    wrong < 0,
+    `${name}[${wrong}]`,
+    "a message with a known role and content",
+  );
   return messages;
+}
+
+function isMessage(value: unknown): boolean {
+  return isJsonObject(value) && Object.hasOwn(roles, String(value.role)) &&
+    ("content" in value || value.role === "assistant");
 }
