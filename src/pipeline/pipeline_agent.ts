@@ -17,7 +17,11 @@ import {
   runFailure,
   runResult,
 } from "../messages/result.ts";
-import { announceTask, type Resource } from "../tools/resources.ts";
+import {
+  announceTask,
+  type Resource,
+  startUpEnded,
+} from "../tools/resources.ts";
 import type { AgentLike, AgentRunStream, RunOptions } from "./agent_like.ts";
 import { cancelledResult, driveStream } from "./drive.ts";
 import { AgentReentrancyError, AgentStartupError } from "./errors.ts";
@@ -84,6 +88,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
   readonly #middleware: Middleware[] = [];
   readonly #gate = new Gate();
   readonly #life: MiddlewareLife;
+  #startUp: Cancellation | undefined;
 
   /** Starts nothing yet. */
   constructor(options: PipelineAgentOptions = {}) {
@@ -158,18 +163,32 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     return runStream((observe) => this.#launch(wanted, checked, observe));
   }
 
-  /** Starts the middleware; nothing if it is started. @throws What failed, after a roll-back. */
+  /**
+   * Starts the middleware; nothing if it is started.
+   *
+   * @throws What failed, after a roll-back.
+   * @throws {AgentCancelledError} The agent was shut down.
+   */
   async startup(): Promise<void> {
-    await this.#alone(() => this.#life.start(this.info.agentId));
+    await this.#alone(async () => {
+      const cancellation = this.#startUp = this.#newCancellation();
+      try {
+        await cancellation.race(() => this.#life.start(this.info.agentId));
+      } finally {
+        this.#startUp = undefined;
+        cancellation.close();
+      }
+    });
   }
 
   /**
    * Waits for what is active and stops the middleware, also while it starts for a
-   * run that was aborted; the agent can be used again.
+   * run that was aborted; a start-up is ended. The agent can be used again.
    *
    * @throws {AgentShutdownError} Something failed to stop.
    */
   async shutdown(): Promise<void> {
+    if (this.#startUp?.abort(startUpEnded())) await this.#life.shutdown();
     await this.#alone(() => this.#life.shutdown());
   }
 
@@ -183,12 +202,16 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     options: RunOptions,
     observe?: (event: AgentEvent) => void,
   ): LaunchedRun {
-    const { clock, logger, abortGraceMs: graceMs } = this.#options;
-    const cancellation = new Cancellation({ clock, logger, graceMs });
+    const cancellation = this.#newCancellation();
     return {
       result: this.#run(task, options, { cancellation, observe }),
       cancel: (reason) => void cancellation.abort(reason),
     };
+  }
+
+  #newCancellation(): Cancellation {
+    const { clock, logger, abortGraceMs: graceMs } = this.#options;
+    return new Cancellation({ clock, logger, graceMs });
   }
 
   async #run(

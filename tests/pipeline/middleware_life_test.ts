@@ -1,5 +1,9 @@
-import type { AgentRunResult, Middleware } from "../../mod.ts";
-import { assertEquals } from "../support/assert.ts";
+import {
+  AgentCancelledError,
+  type AgentRunResult,
+  type Middleware,
+} from "../../mod.ts";
+import { assertEquals, assertRejects } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
@@ -34,7 +38,7 @@ function slowStarter() {
     agent.clock.advance(1000);
     return await run;
   }
-  return { agent, started, seen, abortedRun };
+  return { agent, entered, started, seen, abortedRun };
 }
 
 test("an abort ends a run whose middleware never starts", async () => {
@@ -60,5 +64,20 @@ test("a shutdown does not wait for middleware that was left starting, and undoes
   const next = agent.run("hi again");
   started.resolve();
   assertEquals((await next).output, "ok");
+  assertEquals(seen, ["startup", "shutdown", "shutdown", "startup"]);
+});
+
+test("a shutdown ends a start-up that never would", async () => {
+  const { agent, entered, started, seen } = slowStarter();
+  const startup = assertRejects(() => agent.startup(), AgentCancelledError);
+  await entered.promise;
+  const shutdown = agent.shutdown();
+  await settle();
+  agent.clock.advance(1000);
+  await startup;
+  await shutdown;
+  assertEquals(seen, ["startup", "shutdown"]);
+  started.resolve();
+  await agent.startup();
   assertEquals(seen, ["startup", "shutdown", "shutdown", "startup"]);
 });
