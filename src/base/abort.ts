@@ -55,6 +55,27 @@ export function followSignal(
   return () => signal.removeEventListener("abort", listener);
 }
 
+/**
+ * Waits for work, but not beyond an abort; the work then goes on unheard.
+ *
+ * @throws The reason of the signal if it aborts first.
+ */
+export function unlessAborted<T>(
+  work: PromiseLike<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const unfollow = followSignal(signal, reject);
+    work.then((value) => {
+      unfollow();
+      resolve(value);
+    }, (error) => {
+      unfollow();
+      reject(error);
+    });
+  });
+}
+
 const sources = new WeakMap<AbortSignal, AbortSignal>();
 
 /** Remembers that a signal follows another one, for {@linkcode derivesFrom}. */

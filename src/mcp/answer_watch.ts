@@ -1,5 +1,6 @@
 import { followSignal } from "../base/abort.ts";
 import { isJsonObject } from "../base/json.ts";
+import { closedText } from "./failure.ts";
 import { ErrorCode } from "./sdk.ts";
 
 /** What sends HTTP requests. */
@@ -213,10 +214,7 @@ function noticeOf(requestId: unknown): Uint8Array {
 }
 
 function connectionClosed(id: unknown): object {
-  const error = {
-    code: ErrorCode.ConnectionClosed,
-    message: "Connection closed",
-  };
+  const error = { code: ErrorCode.ConnectionClosed, message: closedText };
   return { jsonrpc: "2.0", id, error };
 }
 

@@ -1,4 +1,4 @@
-import { followSignal } from "../base/abort.ts";
+import { followSignal, unlessAborted } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
 import type { McpServer } from "./config.ts";
 import type { ConnectionOptions } from "./connection_options.ts";
@@ -13,7 +13,6 @@ import {
   troubleText,
   wantsAuthorization,
 } from "./failure.ts";
-import { unlessAborted } from "./pending.ts";
 import type { McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
 import { SessionEnds } from "./session_ends.ts";
@@ -183,7 +182,7 @@ export class McpConnection {
       attempt.abort(new McpServerError(message, { server: name }));
     });
     try {
-      await unlessAborted(attempt.signal, this.#connect(attempt.signal));
+      await unlessAborted(this.#connect(attempt.signal), attempt.signal);
     } catch (error) {
       const failure = serverFailure(error, name);
       this.#status = failedStatus(this.server, error, failure);

@@ -1,5 +1,5 @@
 import { containedLogger, type Logger } from "../base/ports.ts";
-import { callHook } from "./call_hook.ts";
+import { callHook } from "../base/call_hook.ts";
 
 /** Something about a server or one of its tools that somebody should know. */
 export interface McpDiagnostic {

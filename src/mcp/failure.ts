@@ -59,15 +59,16 @@ export function endingText(
 
 /** True if the connection ended while a request was pending. */
 export function isConnectionLost(error: unknown): boolean {
-  return isOfSdk(error, ErrorCode.ConnectionClosed, closed);
+  return isOfSdk(error, ErrorCode.ConnectionClosed, closedText);
 }
 
 /** What the SDK says of a connection that ended. */
 export function connectionLost(): McpError {
-  return new McpError(ErrorCode.ConnectionClosed, closed);
+  return new McpError(ErrorCode.ConnectionClosed, closedText);
 }
 
-const closed = "Connection closed";
+/** The words of the SDK for that. */
+export const closedText = "Connection closed";
 
 /** What aborts a call that took longer than calls may take in all. */
 export function totalTimeout(): McpError {

@@ -1,4 +1,5 @@
-import { AgentCancelledError, detach, throwIfAborted } from "../base/abort.ts";
+import { detach, throwIfAborted } from "../base/abort.ts";
+import { startUpEnded } from "../tools/resources.ts";
 
 /**
  * Starts something up and shuts it down, one step after the other, in whatever order
@@ -38,9 +39,7 @@ export class Lifecycle {
   /** Shuts down; harmless if nothing is up. */
   shutdown(stop: () => Promise<void>): Promise<void> {
     this.#isUp = false;
-    this.#attempt.abort(
-      new AgentCancelledError("A shutdown ended the start-up"),
-    );
+    this.#attempt.abort(startUpEnded());
     this.#attempt = new AbortController();
     return this.#next(stop);
   }

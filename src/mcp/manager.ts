@@ -1,4 +1,4 @@
-import { throwIfAborted } from "../base/abort.ts";
+import { throwIfAborted, unlessAborted } from "../base/abort.ts";
 import {
   consoleLogger,
   containedLogger,
@@ -8,13 +8,12 @@ import {
 } from "../base/ports.ts";
 import { requireMethods, requireNumber } from "../base/require.ts";
 import { UnknownToolError } from "../tools/errors.ts";
-import { callHook } from "./call_hook.ts";
+import { callHook } from "../base/call_hook.ts";
 import { parseMcpConfig } from "./config.ts";
 import { McpConnection } from "./connection.ts";
 import { type McpDiagnostic, McpDiagnostics } from "./diagnostic.ts";
 import { McpServerError } from "./errors.ts";
 import { Lifecycle } from "./lifecycle.ts";
-import { unlessAborted } from "./pending.ts";
 import { requireMcpOptions } from "./option_check.ts";
 import type { McpServerManagerOptions } from "./options.ts";
 import type { McpProgress, McpTool, McpToolResult } from "./protocol.ts";
@@ -251,7 +250,7 @@ export class McpServerManager implements McpManager {
   ): Promise<McpToolResult | "session_lost"> {
     const { connection } = this.#requireRoute(name);
     signal?.throwIfAborted();
-    await unlessAborted(signal, connection.ensureOpen());
+    await unlessAborted(connection.ensureOpen(), signal);
     // Connecting again lists the tools again, and this one may be gone.
     const { tool } = this.#requireRoute(name);
     return await connection.callTool({

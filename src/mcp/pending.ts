@@ -25,18 +25,3 @@ export async function whilePending<T>(
     unfollow();
   }
 }
-
-/**
- * Waits for something that goes on when the wait is over.
- *
- * @throws The reason of the signal if it aborts first.
- */
-export function unlessAborted<T>(
-  signal: AbortSignal | undefined,
-  promise: Promise<T>,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const unfollow = followSignal(signal, reject);
-    promise.then(resolve, reject).finally(unfollow);
-  });
-}

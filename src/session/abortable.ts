@@ -1,34 +1,26 @@
 import {
   closeIterator,
-  followSignal,
   toCancelledError,
+  unlessAborted,
 } from "../base/abort.ts";
 
 /**
- * Waits for work, but not beyond an abort; the work then goes on unheard.
- *
- * A medium that hangs may hang for ever, whatever it was told about a signal.
+ * Waits for a medium, but not beyond an abort: one that hangs may hang for ever,
+ * whatever it was told about a signal.
  *
  * @throws {AgentCancelledError} The signal aborted first.
  */
-export function abortable<T>(
+export async function abortable<T>(
   work: PromiseLike<T>,
   signal: AbortSignal | undefined,
-): PromiseLike<T> {
-  if (signal === undefined) return work;
-  return new Promise((resolve, reject) => {
-    const unfollow = followSignal(
-      signal,
-      (reason) => reject(toCancelledError(reason)),
-    );
-    work.then((value) => {
-      unfollow();
-      resolve(value);
-    }, (error) => {
-      unfollow();
-      reject(error);
-    });
-  });
+): Promise<T> {
+  try {
+    return await unlessAborted(work, signal);
+  } catch (error) {
+    throw signal?.aborted && error === signal.reason
+      ? toCancelledError(error)
+      : error;
+  }
 }
 
 /** An iteration whose every step is {@linkcode abortable}. */

@@ -1,4 +1,4 @@
-import { errorText } from "../base/errors.ts";
+import { callHook } from "../base/call_hook.ts";
 import { consoleLogger, type Logger } from "../base/ports.ts";
 import {
   requireBoolean,
@@ -213,20 +213,12 @@ export class SkillManager implements SkillCatalog {
 
   #report(diagnostic: SkillDiagnostic): void {
     const { kind, message, location } = diagnostic;
-    if (this.#onDiagnostic === undefined) {
-      const title = titles[kind];
-      if (title !== null) this.#logger.warn(title, { message, location });
-      return;
+    const tell = this.#onDiagnostic;
+    if (tell !== undefined) {
+      return callHook("onDiagnostic", this.#logger, () => tell(diagnostic));
     }
-    try {
-      this.#onDiagnostic(diagnostic);
-    } catch (error) {
-      this.#logger.warn("A diagnostic of skills could not be told", {
-        error: errorText(error),
-        message,
-        location,
-      });
-    }
+    const title = titles[kind];
+    if (title !== null) this.#logger.warn(title, { message, location });
   }
 
   #require(name: string): FoundSkill {

@@ -1,6 +1,6 @@
+import { unlessAborted } from "../base/abort.ts";
 import type { Clock } from "../base/ports.ts";
 import type { Delivery, RespondStep } from "./server_steps.ts";
-import { unlessAborted } from "./steps.ts";
 
 type Parts = RespondStep["body"];
 

@@ -1,4 +1,4 @@
-import { followSignal } from "../base/abort.ts";
+import { followSignal, unlessAborted } from "../base/abort.ts";
 import { isJsonObject } from "../base/json.ts";
 import { type Clock, systemClock } from "../base/ports.ts";
 import type { AgentMessage } from "../messages/message.ts";
@@ -12,7 +12,7 @@ import {
   type RespondStep,
   type ServerStep,
 } from "./server_steps.ts";
-import { playStep, unlessAborted } from "./steps.ts";
+import { playStep } from "./steps.ts";
 import {
   errorObject,
   errorResponse,

@@ -1,3 +1,4 @@
+import { unlessAborted } from "../base/abort.ts";
 import type { JsonObject } from "../base/json.ts";
 import { requireList } from "../base/require.ts";
 import type { AgentMessage, AssistantMessage } from "../messages/message.ts";
@@ -268,21 +269,6 @@ export async function* playStep(
     case "block":
       yield* playStep(await step.enter(request.signal), request);
   }
-}
-
-/** Waits for a promise, but no longer than until the signal aborts. */
-export function unlessAborted<T>(
-  work: Promise<T>,
-  signal: AbortSignal,
-): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() =>
-      signal.removeEventListener("abort", abort)
-    );
-  });
 }
 
 function toToolCall(call: ScriptedCall, index: number): ModelToolCall {

@@ -1,10 +1,10 @@
-import { isPromiseLike } from "../base/abort.ts";
-import { errorText } from "../base/errors.ts";
-import type { Logger } from "../base/ports.ts";
+import { isPromiseLike } from "./abort.ts";
+import { errorText } from "./errors.ts";
+import type { Logger } from "./ports.ts";
 
 /**
- * Tells a hook of the application something. A hook that fails changes nothing: the
- * server that it was told about did nothing wrong.
+ * Tells a hook of the application something. A hook that fails changes nothing:
+ * what it was told about did nothing wrong.
  */
 export function callHook(
   name: string,
