@@ -82,9 +82,10 @@ export class AgentResources {
       await config.skills.discover();
       this.#skillsDiscovered = true;
     }
+    this.#requireStarting();
     await config.model.startup?.();
     try {
-      if (this.#status === "stopping") throw startUpEnded();
+      this.#requireStarting();
       await tools.startup();
       this.#requireFinishingTool();
     } catch (error) {
@@ -94,6 +95,10 @@ export class AgentResources {
     const active = tools.activeLayers as readonly Middleware[];
     this.#core.modelLayers = active.filter(({ aroundModel }) => aroundModel);
     this.#core.agentLayers = active.filter(({ aroundRun }) => aroundRun);
+  }
+
+  #requireStarting(): void {
+    if (this.#status === "stopping") throw startUpEnded();
   }
 
   /**

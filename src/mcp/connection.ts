@@ -49,6 +49,11 @@ export class McpConnection {
     this.#status = { status: server.disabled ? "disabled" : "closed" };
   }
 
+  /** True from a start to the next stop. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
   /** How the server is. */
   get status(): McpServerStatus {
     return this.#status;

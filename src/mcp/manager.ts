@@ -153,17 +153,17 @@ export class McpServerManager implements McpManager {
 
   async #start(signal: AbortSignal): Promise<void> {
     this.#diagnostics.clear();
-    const failures = await Promise.all(
-      this.#connections
-        .filter(({ server }) => !server.disabled)
-        .map((connection) => this.#connect(connection, signal)),
-    );
+    const enabled = this.#connections.filter(({ server }) => !server.disabled);
+    try {
+      await Promise.all(
+        enabled.map((connection) => this.#connect(connection, signal)),
+      );
+    } catch (error) {
+      this.#forgetTools();
+      await this.#close();
+      throw error;
+    }
     throwIfAborted(signal);
-    const fatal = failures.find((failure) => failure !== undefined);
-    if (fatal === undefined) return;
-    this.#forgetTools();
-    await this.#close();
-    throw fatal;
   }
 
   /** Closes all connections, last first, and forgets the tools; ends a start-up. */
@@ -264,24 +264,23 @@ export class McpServerManager implements McpManager {
     });
   }
 
-  /** Connects one server. @returns Why the start-up has to fail, if it has to. */
+  /** Connects one server; only a required one that fails ends the start-up. */
   async #connect(
     connection: McpConnection,
     signal: AbortSignal,
-  ): Promise<unknown> {
+  ): Promise<void> {
     try {
       await connection.start();
-      return undefined;
     } catch (error) {
-      if (signal.aborted) return undefined;
+      // Neither a shutdown nor the end of this start-up says anything of the server.
+      if (signal.aborted || !connection.isStarted) return;
       const { name, server, status } = connection;
-      if (server.required) return error;
+      if (server.required) throw error;
       this.#diagnostics.report({
         kind: "server_failed",
         server: name,
         message: status.error ?? `MCP server ${name} failed`,
       });
-      return undefined;
     }
   }
 

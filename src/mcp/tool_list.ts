@@ -35,7 +35,7 @@ export async function readAllPages(listPage: ListPage): Promise<unknown[]> {
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page++) {
     const { tools: listed, nextCursor } = await listPage(cursor);
-    if (Array.isArray(listed)) tools.push(...listed);
+    for (const tool of Array.isArray(listed) ? listed : []) tools.push(tool);
     if (typeof nextCursor !== "string" || nextCursor === "") break;
     if (cursors.has(nextCursor)) break;
     cursors.add(nextCursor);

@@ -233,6 +233,24 @@ test(
   },
 );
 
+test("a required server that fails waits for no other", async () => {
+  const logger = new RecordingLogger();
+  const silent = new FakeServer();
+  const strict = new McpToolHandler({
+    servers: {
+      slow: { transport: () => new Promise<never>(() => {}) },
+      silent: { transport: silent.transport },
+      bad: { transport: refusingServer().transport, required: true },
+    },
+    connectTimeoutMs: 1e9,
+    logger,
+  });
+  await assertRejects(() => strict.startup(), McpServerError, "out of order");
+  assertEquals(silent.openCount, 0);
+  assertEquals(strict.serverStatus("slow"), { status: "closed" });
+  assertEquals(strict.diagnostics, []);
+});
+
 test(
   "an effect for a tool that is not there is an error, unless its server is away",
   { case: "TL-143" },
