@@ -136,10 +136,12 @@ export class FileJournal implements JournalBackend {
   ): AsyncGenerator<readonly string[], void, void> {
     throwIfAborted(signal);
     try {
-      const file = await this.#file(sessionId);
+      const file = this.#file(sessionId, await this.#nameOf(sessionId));
       yield* file.read(after, signal);
     } catch (error) {
       throw storageError("read", sessionId, error);
+    } finally {
+      this.#closeUnused();
     }
   }
 
@@ -150,7 +152,7 @@ export class FileJournal implements JournalBackend {
   ): Promise<JournalLine | null> {
     throwIfAborted(signal);
     try {
-      const file = await this.#file(sessionId);
+      const file = this.#file(sessionId, await this.#nameOf(sessionId));
       return await file.findCheckpoint(signal);
     } catch (error) {
       throw storageError("read", sessionId, error);
@@ -166,12 +168,14 @@ export class FileJournal implements JournalBackend {
     throwIfAborted(signal);
     try {
       const appended = andThen(
-        this.#file(sessionId),
-        (file) => file.append(entry, signal),
+        this.#nameOf(sessionId),
+        (name) => this.#file(sessionId, name).append(entry, signal),
       );
       return isPromiseLike(appended) ? await appended : appended;
     } catch (error) {
       throw storageError("written", sessionId, error);
+    } finally {
+      this.#closeUnused();
     }
   }
 
@@ -183,31 +187,26 @@ export class FileJournal implements JournalBackend {
     await this.#medium.locks.close?.();
   }
 
-  #file(sessionId: string): Later<SessionFile> {
-    const known = this.#sessions.get(sessionId);
-    if (known === undefined) return this.#newFile(sessionId);
-    this.#use(sessionId, known);
-    return known;
+  #nameOf(sessionId: string): Later<string> {
+    return this.#sessions.get(sessionId)?.name ?? journalFileName(sessionId);
   }
 
-  async #newFile(sessionId: string): Promise<SessionFile> {
-    const name = await journalFileName(sessionId);
-    const file = this.#sessions.get(sessionId) ??
-      new SessionFile(this.#medium, sessionId, name);
-    this.#use(sessionId, file);
-    this.#closeUnused();
+  // Uses it at once: until its append begins, the others take it for unused.
+  #file(sessionId: string, name: string): SessionFile {
+    let file = this.#sessions.get(sessionId);
+    if (file === undefined) {
+      this.#closeUnused(openSessionCount - 1);
+      file = new SessionFile(this.#medium, sessionId, name);
+    }
+    // A map keeps the order of insertion: the longest unused files come first.
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, file);
     return file;
   }
 
-  // A map keeps the order of insertion: the longest unused files come first.
-  #use(sessionId: string, file: SessionFile): void {
-    this.#sessions.delete(sessionId);
-    this.#sessions.set(sessionId, file);
-  }
-
-  #closeUnused(): void {
+  #closeUnused(rest = openSessionCount): void {
     for (const [sessionId, file] of this.#sessions) {
-      if (this.#sessions.size <= openSessionCount) return;
+      if (this.#sessions.size <= rest) return;
       if (!file.idle) continue;
       this.#sessions.delete(sessionId);
       detach(file.close());

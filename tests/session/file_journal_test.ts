@@ -382,6 +382,21 @@ test(
   },
 );
 
+test("sessions that were busy at the same time do not all stay open", async () => {
+  const { directory, locks, journal } = open();
+  const sessions = Array.from({ length: 200 }, (_, index) => `S${index}`);
+  const appendTo = (revision: number) =>
+    Promise.all(sessions.map((id) => journal.append(id, entryOf(revision))));
+  await appendTo(1);
+  await settle();
+  assertEquals([directory.openCount, locks.openCount], [64, 64]);
+  await appendTo(2);
+  await settle();
+  assertEquals([directory.openCount, locks.openCount], [64, 64]);
+  await journal.close();
+  assertEquals([directory.openCount, locks.openCount], [0, 0]);
+});
+
 test("a directory that cannot be made is a typed error", async () => {
   const { directory, locks, journal } = open();
   directory.fail("makeDirectory", new Error("EROFS: read-only file system"));
