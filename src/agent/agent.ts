@@ -1,6 +1,6 @@
 import { toCancelledError } from "../base/abort.ts";
 import { AgentConfigurationError } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
+import { frozen, frozenCopy } from "../base/freeze.ts";
 import type { JsonValue } from "../base/json.ts";
 import { requireMethods, requireObject, requireText } from "../base/require.ts";
 import type { CompactionResult } from "../context/compaction.ts";
@@ -55,6 +55,7 @@ import { startWithin } from "./start_up.ts";
 import {
   recoverSession,
   type RecoverSessionOptions,
+  requireOwnHistory,
   restoreProviderState,
   restoreSession,
 } from "./restoration.ts";
@@ -369,12 +370,15 @@ export class Agent implements AgentLike, AsyncDisposable {
   /**
    * Summarises the older part of the conversation.
    *
-   * @returns What came of it; failures and aborts are results, not errors.
+   * @returns What came of it; once it has begun, failures and aborts are results, not errors.
    * @throws {AgentConfigurationError} No compactor, or no compaction policy.
+   * @throws {AgentCancelledError} Aborted before it began.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionResult> {
-    const compactor = options.compactor ?? this.#core.config.compactor;
-    const policy = this.#core.config.compactionPolicy;
+    const { config } = this.#core;
+    const compactor = requireObject("The options", options).compactor ??
+      config.compactor;
+    const policy = config.compactionPolicy;
     if (compactor !== null) requireMethods("compactor", compactor, ["compact"]);
     if (compactor === null || policy === null) {
       throw new AgentConfigurationError(
@@ -392,15 +396,19 @@ export class Agent implements AgentLike, AsyncDisposable {
   }
 
   /**
-   * Starts the conversation over.
+   * Starts the conversation over; with a history that loads by itself, the next run
+   * loads it again.
    *
    * @param history Messages behind the agent's own system messages; copied.
    * @throws {TypeError} No list of messages.
+   * @throws {AgentConfigurationError} Messages, and a history provider that loads by itself.
    * @throws {AgentBusyError} Something is active or queued.
    */
   reset(history: readonly AgentMessage[] = []): void {
     this.#requireIdle("reset()");
-    this.#core.state.reset(requireMessages("history", history));
+    requireMessages("history", history);
+    if (history.length > 0) requireOwnHistory(this.#core, "reset(messages)");
+    this.#core.state.reset(history);
     this.#core.config.history.reset?.();
     this.#core.providerStates.clear();
   }
@@ -458,7 +466,7 @@ export class Agent implements AgentLike, AsyncDisposable {
     kind: ControlInputKind,
     input: Pick<ControlInput, "content" | "parts">,
   ): ControlInput {
-    return Object.freeze({
+    return frozen({
       inputId: this.#core.config.ids.next(),
       kind,
       ...input,

@@ -1,4 +1,5 @@
 import { EJAgentError, errorText } from "../base/errors.ts";
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { AgentMessage, AssistantMessage } from "../messages/message.ts";
 import type { RunUsage } from "../messages/usage.ts";
@@ -65,7 +66,7 @@ export type BehaviorAnswer = BehaviorDecision | null | undefined | void;
 
 /** Lets the run go on. */
 export function behaviorContinue(): BehaviorDecision {
-  return Object.freeze({ action: "continue" });
+  return frozen({ action: "continue" });
 }
 
 /**
@@ -75,12 +76,12 @@ export function behaviorContinue(): BehaviorDecision {
  */
 export function behaviorStop(output?: string | null): BehaviorDecision {
   if (output === undefined || output === null) {
-    return Object.freeze({ action: "stop" });
+    return frozen({ action: "stop" });
   }
   if (typeof output !== "string") {
     throw new TypeError("The output of a stop must be a string");
   }
-  return Object.freeze({ action: "stop", output });
+  return frozen({ action: "stop", output });
 }
 
 /** A behaviour hook threw or returned no decision. */

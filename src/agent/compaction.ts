@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { EventEmitter } from "../events/emitter.ts";
 import type { CompactionPolicy } from "../context/budget.ts";
 import type {
@@ -110,7 +111,7 @@ function unrecorded(
   facts: CompactionResult,
   cause: unknown,
 ): CompactionResult {
-  return Object.freeze({
+  return frozen({
     ...facts,
     status: "failed",
     summary: null,

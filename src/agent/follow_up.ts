@@ -1,5 +1,6 @@
 import { detach, followSignal } from "../base/abort.ts";
 import { EJAgentError } from "../base/errors.ts";
+import { frozen } from "../base/freeze.ts";
 import type { ControlInput, ControlStatus } from "../messages/control.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import { type ControlReceipt, controlReceipt } from "./steering.ts";
@@ -120,7 +121,7 @@ export function rejectedFollowUp(
   status: ControlStatus,
   queueSize: number,
 ): FollowUpHandle {
-  const receipt = Object.freeze(controlReceipt(control, status, queueSize));
+  const receipt = frozen(controlReceipt(control, status, queueSize));
   return new FollowUpHandle(
     receipt,
     Promise.reject(new FollowUpRejectedError(receipt)),
@@ -171,7 +172,7 @@ export class FollowUpQueue {
       });
     });
     return new FollowUpHandle(
-      Object.freeze(controlReceipt(control, "accepted", this.size)),
+      frozen(controlReceipt(control, "accepted", this.size)),
       result,
       () => done,
     );

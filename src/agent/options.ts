@@ -1,5 +1,5 @@
 import { AgentConfigurationError } from "../base/errors.ts";
-import { frozenList } from "../base/freeze.ts";
+import { frozen, frozenList } from "../base/freeze.ts";
 import {
   type Clock,
   consoleLogger,
@@ -198,16 +198,16 @@ export function resolveOptions(options: AgentOptions): AgentConfig {
   const compactionPolicy = portIn(options, "compactionPolicy", "openRuntime");
   const compactor = portIn(options, "compactor", "compact");
   const { sinkTimeoutMs = null } = options;
-  return Object.freeze({
+  return frozen({
     agentId,
     model: options.model,
     name: textIn(options, "name"),
     description: textIn(options, "description"),
     handlers,
-    middleware: Object.freeze(
+    middleware: frozen(
       listIn(options, "middleware").map(requireMiddleware),
     ),
-    behaviorHooks: Object.freeze(
+    behaviorHooks: frozen(
       listIn(options, "behaviorHooks").map(requireHook),
     ),
     skills: portIn(options, "skills", "discover"),
@@ -305,7 +305,7 @@ function systemMessages(
     hasTools ? TOOL_PROTOCOL_PROMPT : "",
     explicitFinish ? EXPLICIT_FINISH_PROTOCOL_PROMPT : "",
   ];
-  return Object.freeze(texts.filter((text) => text !== "").map(systemMessage));
+  return frozen(texts.filter((text) => text !== "").map(systemMessage));
 }
 
 function requireHook(hook: BehaviorHook): BehaviorHook {

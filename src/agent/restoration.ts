@@ -26,12 +26,7 @@ export function restoreSession(
   core: AgentCore,
   source: AgentSession | SessionCheckout,
 ): void {
-  if (core.config.history.sink !== undefined) {
-    throw new AgentConfigurationError(
-      `The history provider "${core.config.history.sourceId}" loads by itself; ` +
-        "restoreSession() is for agents without one",
-    );
-  }
+  requireOwnHistory(core, "restoreSession()");
   // Object() lets a null through, which storages give for a session they do not have.
   const checkout = "session" in Object(source)
     ? source as SessionCheckout
@@ -47,6 +42,15 @@ export function restoreSession(
   for (const sink of core.sinks) {
     if (isRecorder(sink)) sink.continueFrom(checkout);
   }
+}
+
+/** Refuses to replace a conversation that the next run would load again. */
+export function requireOwnHistory({ config }: AgentCore, call: string): void {
+  const { sink, sourceId } = config.history;
+  if (sink === undefined) return;
+  throw new AgentConfigurationError(
+    `The history provider "${sourceId}" loads by itself; ${call} is for agents without one`,
+  );
 }
 
 function requireSession(value: unknown): AgentSession {
@@ -65,6 +69,7 @@ export async function recoverSession(
   storage: SessionTreeStorage,
   options: RecoverSessionOptions,
 ): Promise<SessionRecoveryResult> {
+  requireOwnHistory(core, "recoverSession()");
   requireMethods("storage", storage, ["recoverInterruptedRun"]);
   const { sessionId, ...branch } = requireObject("The options", options);
   const recovery = await storage.recoverInterruptedRun(sessionId, branch);

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import {
   requireBoolean,
   requireInteger,
@@ -56,7 +57,7 @@ export function createRuntimePolicy(
   policy: Partial<RuntimePolicy> = {},
 ): RuntimePolicy {
   requireObject("runtimePolicy", policy);
-  return Object.freeze({
+  return frozen({
     maxSteps: integerIn(policy, "maxSteps", 20),
     maxNoToolResponses: integerIn(policy, "maxNoToolResponses", 3),
     maxRepeatedToolCalls: policy.maxRepeatedToolCalls === Infinity

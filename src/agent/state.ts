@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { Conversation } from "../context/conversation.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
@@ -84,7 +85,7 @@ class StateView implements AgentStateView {
 
   constructor(state: AgentState) {
     this.#state = state;
-    Object.freeze(this);
+    frozen(this);
   }
 
   get messages(): readonly AgentMessage[] {
@@ -125,6 +126,6 @@ class StateView implements AgentStateView {
 
   snapshot(): AgentStateSnapshot {
     const { conversation, view: _, ...values } = this.#state;
-    return Object.freeze({ messages: conversation.messages, ...values });
+    return frozen({ messages: conversation.messages, ...values });
   }
 }

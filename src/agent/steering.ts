@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { ControlInput, ControlStatus } from "../messages/control.ts";
 import type { StopReason } from "../messages/result.ts";
 
@@ -43,8 +44,8 @@ export function refusedSteering(
   status: ControlStatus,
   queueSize: number,
 ): SteeringReceipt {
-  const outcome: SteeringOutcome = Object.freeze({ kind: "refused", status });
-  return Object.freeze({
+  const outcome: SteeringOutcome = frozen({ kind: "refused", status });
+  return frozen({
     ...controlReceipt(control, status, queueSize),
     outcome: Promise.resolve(outcome),
   });
@@ -81,10 +82,10 @@ export class SteeringQueue {
     const outcome = new Promise<SteeringOutcome>((resolve) => {
       this.#pending.push({
         control,
-        settle: (settled) => resolve(Object.freeze(settled)),
+        settle: (settled) => resolve(frozen(settled)),
       });
     });
-    return Object.freeze({
+    return frozen({
       ...controlReceipt(control, "accepted", this.size),
       outcome,
     });

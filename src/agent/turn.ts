@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { AssistantMessage } from "../messages/message.ts";
 import type { ActiveRun } from "./active_run.ts";
 import {
@@ -107,7 +108,7 @@ function askHook(
 ) {
   const { config, state } = run.core;
   return hook.afterTurn(
-    Object.freeze({
+    frozen({
       agentId: config.agentId,
       runId: run.id,
       turn: run.turn,

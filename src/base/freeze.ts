@@ -1,5 +1,8 @@
 import { isPlainObject } from "./json.ts";
 
+/** `Object.freeze`: what the value holds is left as it is. */
+export const frozen: typeof Object.freeze = Object.freeze;
+
 /** True if the value is immutable all the way down and was frozen by this module as a whole. */
 export function isFrozenTree(value: unknown): boolean {
   return typeof value !== "object" || value === null || Known.has(value);
@@ -27,7 +30,7 @@ function freezeTree(value: unknown, isRoot: boolean): void {
     return;
   }
   if (isRoot) Known.add(value);
-  Object.freeze(value);
+  frozen(value);
 }
 
 /**
@@ -60,7 +63,7 @@ function copy(value: unknown, parents: object[]): unknown {
     : copyMembers(value, parents);
   parents.pop();
   if (parents.length === 0) Known.add(result);
-  return Object.freeze(result);
+  return frozen(result);
 }
 
 function copyMembers(value: object, parents: object[]): object {
@@ -103,7 +106,7 @@ class Known extends Itself {
 
 /** A frozen copy of a list; its items are left as they are. */
 export function frozenList<T>(list: readonly T[]): readonly T[] {
-  return Object.freeze([...list]);
+  return frozen([...list]);
 }
 
 /** Sets a member without ever touching the prototype, also for the key `__proto__`. */

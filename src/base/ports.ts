@@ -1,3 +1,5 @@
+import { frozen } from "./freeze.ts";
+
 /**
  * Supplies the time and timers.
  *
@@ -46,7 +48,7 @@ export interface Logger {
 export const longestTimerMs = 0x7fffffff;
 
 /** The platform's wall clock and timers; none waits longer than 24 days. */
-export const systemClock: Clock = Object.freeze({
+export const systemClock: Clock = frozen({
   now: () => Date.now(),
   setTimer(ms: number, fire: () => void): () => void {
     const timer = setTimeout(fire, Math.min(ms, longestTimerMs));
@@ -55,12 +57,12 @@ export const systemClock: Clock = Object.freeze({
 });
 
 /** Random UUIDs without dashes. */
-export const randomIds: IdSource = Object.freeze({
+export const randomIds: IdSource = frozen({
   next: () => crypto.randomUUID().replaceAll("-", ""),
 });
 
 /** Writes warnings to `console.warn` and nothing else. */
-export const consoleLogger: Logger = Object.freeze({
+export const consoleLogger: Logger = frozen({
   warn(message: string, details?: Readonly<Record<string, unknown>>): void {
     if (details === undefined) console.warn(message);
     else console.warn(message, details);

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import {
   requireBoolean,
   requireInteger,
@@ -35,7 +36,7 @@ export function autoCompactionPolicy(
   if (requireInteger("maxOverflowRetries", maxOverflowRetries, 0) > 1) {
     throw new RangeError("maxOverflowRetries must be 0 or 1");
   }
-  return Object.freeze({
+  return frozen({
     enabled: switchIn(input, "enabled"),
     compactOnPressure: switchIn(input, "compactOnPressure"),
     recoverOnOverflow: switchIn(input, "recoverOnOverflow"),
@@ -67,15 +68,9 @@ export function requireAutoCompactionParts(
   automatic: AutoCompactionPolicy,
   parts: AutoCompactionParts,
 ): void {
-  if (!automatic.enabled) return;
-  if (!parts.policy) {
-    throw new RangeError(
-      "Automatic compaction needs a CompactionPolicy: set compactionPolicy",
-    );
-  }
-  if (!parts.compactor) {
-    throw new RangeError(
-      "Automatic compaction needs a Compactor: set compactor",
-    );
-  }
+  if (!automatic.enabled || parts.policy && parts.compactor) return;
+  const missing = parts.policy
+    ? "Compactor: set compactor"
+    : "CompactionPolicy: set compactionPolicy";
+  throw new RangeError(`Automatic compaction needs a ${missing}`);
 }

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import {
   requireBoolean,
   requireInteger,
@@ -88,7 +89,7 @@ export class ContextBudget {
         "keepRecentTokens must not exceed contextWindow - reserveTokens",
       );
     }
-    Object.freeze(this);
+    frozen(this);
   }
 
   /** From this many tokens on a request is under pressure: `contextWindow - reserveTokens`. */
@@ -182,14 +183,14 @@ export class CompactionPolicy {
     this.splitTurns = input.splitTurns === undefined
       ? undefined
       : requireBoolean("splitTurns", input.splitTurns);
-    Object.freeze(this);
+    frozen(this);
   }
 
   /** Judges an estimate; the threshold itself counts as reached. */
   evaluate(estimate: ContextUsageEstimate): CompactionDecision {
     const { thresholdTokens } = this.budget;
     const reached = estimate.totalTokens >= thresholdTokens;
-    return Object.freeze({
+    return frozen({
       shouldCompact: this.enabled && reached,
       reason: !this.enabled
         ? "disabled"

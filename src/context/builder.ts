@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { frozen, frozenCopy } from "../base/freeze.ts";
 import { isPlainObject } from "../base/json.ts";
 import { requireBoolean } from "../base/require.ts";
 import { type AgentMessage, systemMessage } from "../messages/message.ts";
@@ -114,7 +114,7 @@ export class AgentContextBuilder {
     const sent = this.#canExtend(additions)
       ? this.#extend(conversation, seams, additions)
       : this.#projectAnew(agentMessages);
-    return Object.freeze({
+    return frozen({
       agentMessages,
       llmMessages: sent.messages,
       tools: parts.tools ?? [],

@@ -30,7 +30,7 @@ export interface CompactorOutput {
   readonly content: string;
   /** Who wrote it, for example the name of a model; not blank. */
   readonly source: string;
-  /** What writing it cost; null or absent if unknown or nothing. */
+  /** What writing it cost, as `modelUsage()` makes it; null or absent if unknown or nothing. */
   readonly usage?: ModelUsage | null;
 }
 
@@ -39,7 +39,9 @@ export interface CompactorOutput {
  *
  * Called at most once per compaction and never while another one of the same
  * agent is running. A rejection fails the compaction and leaves the history as
- * it is. `signal` aborts with the operation.
+ * it is; a run that needed it ends with `compaction_failed`, so whatever may be
+ * tried again is tried again in here. Nobody checks that the summary is shorter
+ * than what it replaces. `signal` aborts with the operation.
  *
  * @example Keep the first words of the user
  * ```ts

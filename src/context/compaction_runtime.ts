@@ -1,9 +1,10 @@
 import type { Cancellation } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { IdSource } from "../base/ports.ts";
 import type { AgentMessage } from "../messages/message.ts";
-import type { ModelUsage } from "../messages/usage.ts";
+import { type ModelUsage, modelUsage } from "../messages/usage.ts";
 import {
   CompactionError,
   type CompactionEvent,
@@ -137,18 +138,18 @@ export class CompactionRuntime {
     await emit({ kind: "compaction_started", request });
     try {
       const output = await summarize(order, request);
-      usage = output.usage ?? null;
+      usage = output.usage ? modelUsage(output.usage) : null;
       const summary = mergedSummary(output, request);
       const messages = shortenedHistory(request.preparation, summary);
       if (!unchanged()) {
         throw new CompactionError("The history changed during compaction");
       }
       conversation.replace(messages);
-      result = Object.freeze({
+      result = frozen({
         ...factsOf(request, usage),
         status: "completed",
         summary,
-        messages: Object.freeze(messages.slice(conversation.systemCount)),
+        messages: frozen(messages.slice(conversation.systemCount)),
         error: null,
       });
     } catch (error) {
@@ -167,18 +168,18 @@ export class CompactionRuntime {
         ? preparation
         : this.prepare();
     const previousSummaries = findSummaries(current.protectedMessages);
-    return Object.freeze({
+    return frozen({
       operationId: ids.next(),
       trigger,
       preparation: current,
       previousSummary: previousSummaries.at(-1) ?? null,
-      previousSummaries: Object.freeze(previousSummaries),
+      previousSummaries: frozen(previousSummaries),
     });
   }
 
   async #skip(request: CompactionRequest): Promise<CompactionResult> {
     const { trigger, preparation } = request;
-    const result: CompactionResult = Object.freeze({
+    const result: CompactionResult = frozen({
       ...factsOf(request, null),
       status: "skipped",
       summary: null,
@@ -234,7 +235,7 @@ function notDone(
     messages: null,
     error: aborted ? reason.message : errorText(cause),
   };
-  return Object.freeze(
+  return frozen(
     Object.defineProperty(result, "cause", { value: cause }),
   );
 }

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import { requireInteger } from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
@@ -131,7 +132,7 @@ export function contextUsageEstimate(
   } else if (input.source !== "estimated") {
     throw new RangeError('source must be "estimated" without a lastUsageIndex');
   }
-  return Object.freeze({
+  return frozen({
     reportedTokens: input.reportedTokens,
     trailingTokens: input.trailingTokens,
     heuristicTokens: input.heuristicTokens,

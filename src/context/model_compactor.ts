@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../base/abort.ts";
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import {
   requireInteger,
@@ -187,10 +188,10 @@ export class ModelCompactor implements Compactor {
     const done = piece.preparation.messagesToSummarize;
     if (done.length === messagesToSummarize.length) return null;
     const summary = mergedSummary({ content, source: this.#source }, piece);
-    return Object.freeze({
+    return frozen({
       ...withMessages(request, messagesToSummarize.slice(done.length)),
       previousSummary: summary,
-      previousSummaries: Object.freeze([summary]),
+      previousSummaries: frozen([summary]),
     });
   }
 }
@@ -199,11 +200,11 @@ function withMessages(
   request: CompactionRequest,
   messages: readonly AgentMessage[],
 ): CompactionRequest {
-  return Object.freeze({
+  return frozen({
     ...request,
-    preparation: Object.freeze({
+    preparation: frozen({
       ...request.preparation,
-      messagesToSummarize: Object.freeze(messages),
+      messagesToSummarize: frozen(messages),
     }),
   });
 }

@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { frozen, frozenCopy } from "../base/freeze.ts";
 import { requireInteger } from "../base/require.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import { defaultEstimator, type MessageTokenEstimator } from "./estimator.ts";
@@ -212,10 +212,10 @@ function divided(
   if (messagesToSummarize.length === 0 && cut > start) {
     return divided(layout, start, null);
   }
-  return Object.freeze({
-    protectedMessages: Object.freeze(protectedMessages),
-    messagesToSummarize: Object.freeze(messagesToSummarize),
-    messagesToKeep: Object.freeze(messagesToKeep.concat(history.slice(cut))),
+  return frozen({
+    protectedMessages: frozen(protectedMessages),
+    messagesToSummarize: frozen(messagesToSummarize),
+    messagesToKeep: frozen(messagesToKeep.concat(history.slice(cut))),
     historyStartIndex: start,
     firstKeptIndex: cut,
     estimatedHistoryTokens: estimatedSummarizedTokens + estimatedKeptTokens,

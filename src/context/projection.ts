@@ -1,4 +1,4 @@
-import { deepFreeze, setOwn } from "../base/freeze.ts";
+import { deepFreeze, frozen, setOwn } from "../base/freeze.ts";
 import {
   type AgentMessage,
   type AssistantAgentMessage,
@@ -75,8 +75,8 @@ export class Projection {
 
   /** What was repaired if the list ended here. */
   repairs(): ContextRepairs {
-    return Object.freeze({
-      synthesised: Object.freeze([
+    return frozen({
+      synthesised: frozen([
         ...this.#synthesised,
         ...this.#open.map((call) => call.id),
       ]),

@@ -1,4 +1,4 @@
-import { deepFreeze } from "../base/freeze.ts";
+import { deepFreeze, frozen } from "../base/freeze.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { requireInteger, requireText } from "../base/require.ts";
 import {
@@ -103,7 +103,7 @@ export class SummaryEntry {
       1,
     );
     this.tokensBefore = requireInteger("tokensBefore", input.tokensBefore, 0);
-    Object.freeze(this);
+    frozen(this);
   }
 
   /** Reads the written form. @returns Null for anything that is no valid summary. */

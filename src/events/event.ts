@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { CompactionDecision } from "../context/budget.ts";
 import type {
   CompactionRequest,
@@ -236,7 +237,7 @@ export function agentEvent(
   event.runId = envelope.runId;
   event.sequence = envelope.sequence;
   event.timeMs = envelope.timeMs;
-  return Object.freeze(event);
+  return frozen(event);
 }
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };

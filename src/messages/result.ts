@@ -1,4 +1,5 @@
 import { EJAgentError } from "../base/errors.ts";
+import { frozen } from "../base/freeze.ts";
 import {
   type ModelUsage,
   NO_USAGE,
@@ -30,7 +31,7 @@ export type StopReason =
 
 /** The status that each stop reason belongs to. */
 export const STATUS_OF_STOP_REASON: Readonly<Record<StopReason, RunStatus>> =
-  Object.freeze({
+  frozen({
     text_response: "completed",
     tool_completion: "completed",
     behavior_stop: "completed",
@@ -174,7 +175,7 @@ export function runResult(input: RunResultInput): AgentRunResult {
   if (status === undefined) {
     throw new TypeError("stopReason must be a known stop reason");
   }
-  return Object.freeze({
+  return frozen({
     runId: input.runId ?? null,
     status,
     stopReason: input.stopReason,
@@ -195,7 +196,7 @@ export function runFailure(failure: RunFailure): RunFailure {
   if (cause !== undefined) {
     Object.defineProperty(facts, "cause", { value: cause });
   }
-  return Object.freeze(facts);
+  return frozen(facts);
 }
 
 /** Thrown by `runText` and {@linkcode throwIfNotCompleted} for a run that did not complete. */

@@ -1,3 +1,5 @@
+import { frozen } from "../base/freeze.ts";
+
 /** Token counts of one model response; `null` means the provider did not say. */
 export interface ModelUsage {
   /** Tokens read, cached ones included. */
@@ -89,7 +91,7 @@ export interface WireRunUsage extends WireModelUsage {
  * ```
  */
 export function modelUsage(input: ModelUsageInput): ModelUsage {
-  return Object.freeze(checkedUsage(input));
+  return frozen(checkedUsage(input));
 }
 
 /**
@@ -108,7 +110,7 @@ export function runUsage(input: RunUsageInput): RunUsage {
   }
   const usage = checkedUsage(input);
   // Written out: spreading into a larger object takes microseconds on Node 20.
-  return Object.freeze({
+  return frozen({
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
     totalTokens: usage.totalTokens,
@@ -168,8 +170,8 @@ export function usageToWire(
     cache_write_tokens: usage.cacheWriteTokens,
     reasoning_tokens: usage.reasoningTokens,
   };
-  if (!("requestCount" in usage)) return Object.freeze(wire);
-  return Object.freeze({
+  if (!("requestCount" in usage)) return frozen(wire);
+  return frozen({
     ...wire,
     request_count: usage.requestCount,
     reported_request_count: usage.reportedRequestCount,

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
@@ -169,6 +170,6 @@ export interface ModelAdapter {
 }
 
 /** Names an adapter that does not say where it goes. */
-export const UNKNOWN_TARGET: ModelTarget = Object.freeze({
+export const UNKNOWN_TARGET: ModelTarget = frozen({
   provider: "unknown",
 });

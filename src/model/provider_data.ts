@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { JsonObject } from "../base/json.ts";
 import {
   type AgentMessage,
@@ -14,7 +15,7 @@ export interface ProviderData {
 }
 
 const origins = new WeakMap<AgentMessage, AgentMessage>();
-const none: JsonObject = Object.freeze({});
+const none: JsonObject = frozen({});
 
 /** Remembers which message of the history a projected one was made from. */
 export function rememberOrigin(

@@ -1,5 +1,5 @@
 import { AgentConfigurationError, EJAgentError } from "../base/errors.ts";
-import { frozenCopy } from "../base/freeze.ts";
+import { frozen, frozenCopy } from "../base/freeze.ts";
 import type { JsonValue } from "../base/json.ts";
 import type { RunScope } from "../base/scope.ts";
 import type { AgentInfo } from "../messages/agent_info.ts";
@@ -197,14 +197,14 @@ export function openContextRun(
     run,
     close() {
       open = false;
-      return Object.freeze({
+      return frozen({
         sourceId,
-        messages: Object.freeze(messages),
-        instructions: Object.freeze(instructions),
-        toolNames: Object.freeze(
+        messages: frozen(messages),
+        instructions: frozen(instructions),
+        toolNames: frozen(
           handlers.flatMap((handler) => handler.toolNames),
         ),
-        options: Object.freeze(options),
+        options: frozen(options),
         handlers,
         middleware,
       });

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import { type AgentStream, requireResult } from "./middleware.ts";
@@ -97,7 +98,7 @@ export class LayerStream implements AgentStream {
   }
 }
 
-const nothing: Step = Object.freeze({
+const nothing: Step = frozen({
   done: true,
   value: undefined as never,
 });

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { requireMember, requireObject } from "../base/require.ts";
 import { restoredConversation } from "../session/restore.ts";
 import {
@@ -8,6 +9,7 @@ import type {
   SessionCheckout,
   SessionTreeStorage,
 } from "../session/storage.ts";
+import type { AgentInfo } from "../messages/agent_info.ts";
 import type { HistoryProvider, HistoryRun, LoadedHistory } from "./history.ts";
 
 /** How a {@linkcode SessionHistoryProvider} works. */
@@ -26,8 +28,8 @@ export interface SessionHistoryProviderOptions
   readonly onUnfinished?: "reject" | "recover" | undefined;
 }
 
-const nothing: LoadedHistory = Object.freeze({
-  messages: Object.freeze([]),
+const nothing: LoadedHistory = frozen({
+  messages: frozen([]),
   lastRunResult: null,
 });
 
@@ -70,7 +72,8 @@ export class SessionHistoryProvider implements HistoryProvider {
   readonly sink: SessionRecorder;
   readonly #storage: SessionTreeStorage;
   readonly #onUnfinished: "reject" | "recover";
-  #isHeld = false;
+  /** The agent that holds what was loaded last. */
+  #holder: AgentInfo | null = null;
 
   /**
    * Touches nothing yet.
@@ -104,9 +107,10 @@ export class SessionHistoryProvider implements HistoryProvider {
     const { sessionId, branchId } = this.sink;
     const options = { branchId, signal: run.signal };
     const head = await this.#storage.head(sessionId, options);
-    const heldHead = this.#isHeld ? this.sink.head ?? null : null;
+    const isHeld = this.#holder === run.agent;
+    const heldHead = isHeld ? this.sink.head ?? null : null;
     this.sink.expectHead(head?.recordId ?? null);
-    this.#isHeld = true;
+    this.#holder = run.agent;
     if (head === null) return heldHead === null ? null : nothing;
     if (head.recordId === heldHead) return null;
     const checkout = await this.#checkout(run.signal);
@@ -117,7 +121,7 @@ export class SessionHistoryProvider implements HistoryProvider {
 
   /** The agent no longer holds the conversation. */
   reset(): void {
-    this.#isHeld = false;
+    this.#holder = null;
   }
 
   async #checkout(signal: AbortSignal): Promise<SessionCheckout | null> {

@@ -1,4 +1,5 @@
 import { followSignal } from "../base/abort.ts";
+import { frozen } from "../base/freeze.ts";
 import { abortableSteps } from "./abortable.ts";
 import {
   readFailure,
@@ -172,7 +173,7 @@ async function store(
   } finally {
     await known?.return(undefined);
   }
-  return Object.freeze({
+  return frozen({
     sessionId: last.sessionId,
     recordCount: last.entry.revision,
     ignoredByteCount: splitter.rest.length,

@@ -5,6 +5,7 @@ import {
   throwIfAborted,
 } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
+import { frozen } from "../base/freeze.ts";
 import { andThen, type Later } from "../base/later.ts";
 import {
   type Clock,
@@ -119,8 +120,8 @@ export class FileJournal implements JournalBackend {
     if (requireBoolean("requireFlock", options.requireFlock ?? false)) {
       requireFlock(locks);
     }
-    this.lock = Object.freeze({ kind: locks.kind });
-    this.capabilities = Object.freeze({
+    this.lock = frozen({ kind: locks.kind });
+    this.capabilities = frozen({
       conditionalAppend: "strict",
       durability: fsync === "always" ? "fsync" : "process",
       sharedWriters: locks.kind === "process" ? "object" : "processes",

@@ -3,6 +3,7 @@ import {
   throwIfAborted,
   toCancelledError,
 } from "../base/abort.ts";
+import { frozen } from "../base/freeze.ts";
 import { Gate } from "../base/gate.ts";
 import { andFinally, andThen, type Later } from "../base/later.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
@@ -59,7 +60,7 @@ export interface FileLocks {
  * Locks that keep no other process out, for directories that one process has to
  * itself. Writers of this process still take turns.
  */
-export const processLocks: FileLocks = Object.freeze({
+export const processLocks: FileLocks = frozen({
   kind: "process",
   open: () => ({ tryLock: () => true, unlock() {}, close() {} }),
 });

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { SessionSerializationError } from "./errors.ts";
 import type { JournalPosition } from "./journal.ts";
 import type { JournalFileReader, JournalFileStatus } from "./journal_files.ts";
@@ -31,7 +32,7 @@ export interface FilePlace {
 }
 
 /** Where every file begins. */
-export const beginning: FilePlace = Object.freeze({
+export const beginning: FilePlace = frozen({
   identity: "",
   revision: 0,
   recordId: null,

@@ -1,4 +1,5 @@
 import { throwIfAborted } from "../base/abort.ts";
+import { frozen } from "../base/freeze.ts";
 import {
   isSamePosition,
   type JournalAppendResult,
@@ -39,7 +40,7 @@ interface StoredJournal {
  */
 export class MemoryJournal implements JournalBackend {
   /** Lines last as long as the object. */
-  readonly capabilities: JournalCapabilities = Object.freeze({
+  readonly capabilities: JournalCapabilities = frozen({
     conditionalAppend: "strict",
     durability: "process",
     sharedWriters: "object",

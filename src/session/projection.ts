@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import { runFailure } from "../messages/result.ts";
 import { userMessage } from "../messages/message.ts";
@@ -101,7 +102,7 @@ function finishOf(data: RunFinishedData, finishSequence: number): RunFinish {
   const isInterruption = recovery !== null && read.status === "failed" &&
     read.failure === null;
   const result = isInterruption
-    ? Object.freeze({
+    ? frozen({
       ...read,
       failure: runFailure({
         phase: "runtime",
@@ -117,9 +118,9 @@ function finishOf(data: RunFinishedData, finishSequence: number): RunFinish {
 function recoveryOf(value: unknown): RunRecovery | null {
   if (!isJsonObject(value)) return null;
   const { reason, interrupted_tool_call_ids: ids, recovered_at: at } = value;
-  return Object.freeze({
+  return frozen({
     reason: typeof reason === "string" ? reason : null,
-    interruptedToolCallIds: Object.freeze(
+    interruptedToolCallIds: frozen(
       Array.isArray(ids) ? ids.map(String) : [],
     ),
     recoveredAt: typeof at === "string" ? at : null,

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { Clock } from "../base/ports.ts";
 import { interruptedToolMessage } from "../context/interrupted.ts";
@@ -48,7 +49,7 @@ export async function recoverInterruptedRun(
       ? undefined
       : stateOf(checkout.session).openRuns[0];
     if (checkout === null || run === undefined) {
-      return Object.freeze({ status: "clean" });
+      return frozen({ status: "clean" });
     }
     try {
       return await closeRun(storage, checkout, { ...request, run });
@@ -113,10 +114,10 @@ async function closeRun(
     },
   });
   const recovered = await storage.checkout(sessionId, { branchId });
-  return Object.freeze({
+  return frozen({
     status: "recovered",
     runId,
-    interruptedToolCallIds: Object.freeze(interruptedIds),
+    interruptedToolCallIds: frozen(interruptedIds),
     checkout: recovered!,
   });
 }

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { AgentEventSink } from "../events/sink.ts";
 import { type AgentMessage, withoutUsage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
@@ -52,7 +53,7 @@ export function messagesToRestore(
 ): readonly AgentMessage[] {
   const { messages, compactions } = session;
   const keptCount = compactions.at(-1)?.messages.length ?? 0;
-  return Object.freeze(
+  return frozen(
     messages.map((message, index) =>
       index < keptCount ? withoutUsage(message) : message
     ),

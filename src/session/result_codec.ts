@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import {
   type AgentRunResult,
   type RunFailure,
@@ -22,7 +23,7 @@ export function readResult(
   return (value, name) => {
     const wire = readObject(value, name);
     const status = readMember(wire.status, `${name}.status`, statuses);
-    return Object.freeze({
+    return frozen({
       runId,
       status,
       stopReason: readMember(

@@ -1,4 +1,4 @@
-import { deepFreeze, frozenCopy } from "../base/freeze.ts";
+import { deepFreeze, frozen, frozenCopy } from "../base/freeze.ts";
 import {
   contentText,
   requireTask,
@@ -123,7 +123,7 @@ export class AgentSession {
    */
   get messages(): readonly AgentMessage[] {
     // One by one, so that whoever takes a message over need not copy it.
-    return this.#messages ??= Object.freeze(
+    return this.#messages ??= frozen(
       conversationOf(this.#state).map(deepFreeze),
     );
   }

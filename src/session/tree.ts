@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { SessionSerializationError } from "./errors.ts";
 import { DEFAULT_SESSION_BRANCH } from "./ids.ts";
 import type { JournalPosition } from "./journal.ts";
@@ -264,7 +265,7 @@ export function isAncestor(node: TreeNode, of: TreeNode): boolean {
 
 /** What others see of a branch. */
 export function branchView({ origin, node }: TreeBranch): SessionBranch {
-  return Object.freeze({
+  return frozen({
     branchId: origin.branchId,
     headRecordId: node.recordId,
     baseRecordId: origin.baseRecordId,

@@ -1,4 +1,4 @@
-import { deepFreeze } from "../base/freeze.ts";
+import { deepFreeze, frozen } from "../base/freeze.ts";
 import {
   type Clock,
   consoleLogger,
@@ -156,8 +156,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: StorageCallOptions = {},
   ): Promise<readonly SessionBranch[]> {
     return await this.#journal(sessionId).view(
-      (tree) =>
-        Object.freeze(tree.branches.map((branch) => branchView(branch))),
+      (tree) => frozen(tree.branches.map((branch) => branchView(branch))),
       { whole: true, signal: options.signal },
     );
   }
@@ -241,7 +240,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
       task = plan.task;
       return plan.facts;
     }, options);
-    return Object.freeze({ checkout, task, retriedRunId: runId });
+    return frozen({ checkout, task, retriedRunId: runId });
   }
 
   /** Closes a run whose process is gone; see {@linkcode SessionTreeStorage.recoverInterruptedRun}. */
@@ -325,7 +324,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
 }
 
 function checkoutOf(branch: TreeBranch): SessionCheckout {
-  return Object.freeze({
+  return frozen({
     branch: branchView(branch),
     head: deepFreeze(branch.record),
     session: sessionOf(branch.node.state),

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { toolMessage } from "../messages/message.ts";
 import type { ModelToolCall } from "../messages/tool.ts";
 import type { StepOutcome, ToolCallResult } from "./outcome.ts";
@@ -57,6 +58,6 @@ function settled(
   content: string,
   rest: Omit<ToolCallResult, "messages">,
 ): ToolCallResult {
-  const messages = Object.freeze([toolMessage(call.id, content)]);
-  return Object.freeze({ messages, ...rest });
+  const messages = frozen([toolMessage(call.id, content)]);
+  return frozen({ messages, ...rest });
 }

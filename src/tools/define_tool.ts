@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { requireMethods } from "../base/require.ts";
 import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
@@ -171,7 +172,7 @@ export function defineTool<
     return isStepOutcome(produced) ? produced : proceed(produced ?? null);
   }
 
-  return Object.freeze({
+  return frozen({
     definition,
     toOpenAITool: () => definition.toOpenAITool(),
     invoke(args: ToolArgumentsInput<P>, given: ToolDispatchOptions = {}) {
@@ -218,7 +219,7 @@ export class ToolSet extends BaseHandler {
   /** Takes tools in the order in which the model is to see them. @throws {DuplicateToolError} Two share a name. */
   constructor(tools: readonly DefinedTool[]) {
     super();
-    this.tools = Object.freeze(
+    this.tools = frozen(
       uniqueDefinitions(tools.map((tool) => tool.definition), "ToolSet"),
     );
     this.#byName = new Map(tools.map((tool) => [tool.definition.name, tool]));

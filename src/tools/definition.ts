@@ -1,4 +1,4 @@
-import { frozenCopy } from "../base/freeze.ts";
+import { frozen, frozenCopy } from "../base/freeze.ts";
 import {
   canonicalJson,
   isJsonObject,
@@ -93,7 +93,7 @@ export class ToolDefinition implements ToolDefinitionView {
       toolName,
       "strict must be true or false",
     );
-    Object.freeze(this);
+    frozen(this);
   }
 
   static {
@@ -164,7 +164,7 @@ export function normalizeToolDefinition(
 export function normalizeToolDefinitions(
   inputs: readonly ToolDefinitionInput[],
 ): readonly ToolDefinition[] {
-  return Object.freeze(inputs.map((input) => normalizeToolDefinition(input)));
+  return frozen(inputs.map((input) => normalizeToolDefinition(input)));
 }
 
 /** True if both describe the same tool in the same way. */

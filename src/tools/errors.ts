@@ -1,5 +1,5 @@
 import { EJAgentError } from "../base/errors.ts";
-import { frozenList } from "../base/freeze.ts";
+import { frozen, frozenList } from "../base/freeze.ts";
 
 /** Which tool a definition error speaks of. */
 export interface ToolDefinitionErrorOptions extends ErrorOptions {
@@ -56,7 +56,7 @@ export class UnknownToolError extends EJAgentError {
 
   /** Names the tool and those that exist. @param available In any order. */
   constructor(toolName: string, available: Iterable<string>) {
-    const names = Object.freeze([...available].sort());
+    const names = frozen([...available].sort());
     super(
       `unknown tool "${toolName}" (available: ${names.join(", ") || "none"})`,
     );

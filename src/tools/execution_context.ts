@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import { RunScope } from "../base/scope.ts";
 import type { AgentStateView } from "../messages/state.ts";
 import type { ToolCallContext } from "./middleware.ts";
@@ -56,8 +57,8 @@ function isContextOf(
     options.scope !== undefined;
 }
 
-const emptyState: AgentStateView = Object.freeze({
-  messages: Object.freeze([]),
+const emptyState: AgentStateView = frozen({
+  messages: frozen([]),
   task: null,
   status: "idle",
   turn: 0,

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
 import {
   normalizeToolDefinition,
@@ -181,7 +182,7 @@ export class MethodToolHandler extends BaseHandler {
         : definition
     );
     requireKnownTools(Object.keys(toolEffects), definitions, owner);
-    this.#definitions = Object.freeze(definitions);
+    this.#definitions = frozen(definitions);
   }
 
   /** The tools in the function-calling form; fresh copies. */

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { ToolMessage } from "../messages/message.ts";
 import type { ToolControl } from "../messages/tool.ts";
 
@@ -84,7 +85,7 @@ function outcome<T>(
   control: ToolControl,
   meta: Readonly<Record<string, unknown>> | undefined,
 ): StepOutcome<T> {
-  return Object.freeze(
+  return frozen(
     meta === undefined
       ? { data, control, [brand]: true as const }
       : { data, control, meta, [brand]: true as const },

@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import {
   requireInteger,
   requireMember,
@@ -106,7 +107,7 @@ export function toolPolicyRule(init: ToolPolicyRuleInit): ToolPolicyRule {
       );
     }
   }
-  return Object.freeze({
+  return frozen({
     ruleId,
     action,
     toolNames: selector(
@@ -176,10 +177,10 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
     options: RuleBasedToolPolicyOptions = {},
   ) {
     requireType(Symbol.iterator in Object(rules), "rules", "a list of rules");
-    this.rules = Object.freeze([...rules].map(toolPolicyRule));
+    this.rules = frozen([...rules].map(toolPolicyRule));
     requireUniqueIds(this.rules);
     const { defaultAction = "deny", defaultReason } = options;
-    this.#fallback = Object.freeze({
+    this.#fallback = frozen({
       action: requireMember("defaultAction", defaultAction, actions),
       reason: defaultReason === undefined
         ? undefined
@@ -264,7 +265,7 @@ function selector<T>(
       `${name} must not be empty; leave it out to select all`,
     );
   }
-  return Object.freeze(list);
+  return frozen(list);
 }
 
 function requireUniqueIds(rules: readonly ToolPolicyRule[]): void {

@@ -1,5 +1,6 @@
 import { detach } from "../base/abort.ts";
 import { errorText } from "../base/errors.ts";
+import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
 import type { Logger } from "../base/ports.ts";
 import type { ToolProgressUpdate } from "../messages/tool.ts";
@@ -89,7 +90,7 @@ export class ProgressChannel implements ToolProgressReporter {
 }
 
 /** A reporter that nobody listens to. */
-export const silentProgress: ToolProgressReporter = Object.freeze({
+export const silentProgress: ToolProgressReporter = frozen({
   report(input: ToolProgressInput, data?: unknown): Promise<void> {
     return new ProgressChannel(silence).report(input, data);
   },
@@ -111,5 +112,5 @@ function progressUpdate(
   if (typeof update.message !== "string" || update.message === "") {
     throw new TypeError("A progress update must have a message");
   }
-  return Object.freeze({ message: update.message, data: update.data });
+  return frozen({ message: update.message, data: update.data });
 }

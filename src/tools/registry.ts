@@ -1,3 +1,4 @@
+import { frozen } from "../base/freeze.ts";
 import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
 import { openAIToolView, type ToolDefinition } from "./definition.ts";
 import { DuplicateToolError, UnknownToolError } from "./errors.ts";
@@ -21,10 +22,10 @@ export class ToolRegistry {
   constructor(handlers: readonly ToolHandler[]) {
     this.#offers = handlers.map((handler) => [...handler.toolDefinitions]);
     this.#byName = routesOf(handlers, this.#offers);
-    this.definitions = Object.freeze(
+    this.definitions = frozen(
       [...this.#byName.values()].map((route) => route.definition),
     );
-    this.tools = Object.freeze(this.definitions.map(openAIToolView));
+    this.tools = frozen(this.definitions.map(openAIToolView));
   }
 
   /** True as long as the handlers offer what they did. */
