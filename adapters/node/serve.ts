@@ -5,10 +5,13 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import { detach } from "../../src/base/abort.ts";
 import {
   type FetchHandler,
+  type GuardedHandler,
   guardHandler,
   type HttpServer,
+  reportFailure,
   type ServeOptions,
   urlOf,
 } from "../../src/http/server.ts";
@@ -34,9 +37,16 @@ export async function serve(
 ): Promise<HttpServer> {
   const { port = 0, hostname = "127.0.0.1", logger } = options;
   const guarded = guardHandler(handler, logger);
-  const server = createServer((message, response) =>
-    void exchange(guarded, message, response)
-  );
+  const server = createServer(async (message, response) => {
+    const request = requestOf(message, response);
+    if (request === undefined) return;
+    try {
+      await exchange(guarded, request, response);
+    } catch (error) {
+      reportFailure(error, request, logger);
+      breakOff(response);
+    }
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => {
@@ -60,37 +70,33 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-async function exchange(
-  handler: FetchHandler,
+/** What a handler gets; undefined if no Request can express the message, which is answered then. */
+function requestOf(
   message: IncomingMessage,
   response: ServerResponse,
-): Promise<void> {
+): Request | undefined {
   const client = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) {
       client.abort(new DOMException("The client went away", "AbortError"));
     }
   });
-  let request: Request;
   try {
-    request = toRequest(message, client.signal);
+    return toRequest(message, client.signal);
   } catch {
-    // A target, host or method that no Request can express.
     response.writeHead(400).end();
-    return;
+    return undefined;
   }
-  const answer = await handler(request);
-  await writeResponse(answer, response, message.method === "HEAD");
 }
 
 function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
-  const { method = "GET", headers, rawHeaders, url = "/" } = message;
+  const { method = "GET", rawHeaders } = message;
   const fields = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     fields.append(rawHeaders[index]!, rawHeaders[index + 1]!);
   }
   const bodiless = method === "GET" || method === "HEAD";
-  return new Request(new URL(url, `http://${headers.host ?? "localhost"}`), {
+  return new Request(targetOf(message), {
     method,
     headers: fields,
     signal,
@@ -98,6 +104,16 @@ function toRequest(message: IncomingMessage, signal: AbortSignal): Request {
     // Required for bodies that are streams; the type does not know it everywhere.
     ...({ duplex: "half" } as object),
   });
+}
+
+function targetOf({ headers, url = "/" }: IncomingMessage): URL {
+  const { host = "localhost" } = headers;
+  const base = new URL(`http://${host}`);
+  // A host is no more than that, and a path that begins with two slashes names none.
+  if (base.href !== `${base.origin}/` || /[/?#\\]/.test(host)) {
+    throw new TypeError("Not a host");
+  }
+  return new URL(url.startsWith("/") ? base.origin + url : url, base);
 }
 
 /** The body of a request; nothing is taken from the socket before it is asked for. */
@@ -114,6 +130,9 @@ function toStream(message: IncomingMessage): ReadableStream<Uint8Array> {
         finish();
       };
       const fail = (reason: unknown) => end(() => controller.error(reason))();
+      const breakOff = () => fail(new TypeError("The request body broke off"));
+      // Neither data nor events come any more if the client has left already.
+      if (message.destroyed || message.readableEnded) return breakOff();
       message.on("data", (bytes: Uint8Array) => {
         if (over) return;
         controller.enqueue(bytes);
@@ -121,10 +140,7 @@ function toStream(message: IncomingMessage): ReadableStream<Uint8Array> {
       });
       message.once("end", end(() => controller.close()));
       message.once("error", fail);
-      message.once(
-        "close",
-        () => fail(new TypeError("The request body broke off")),
-      );
+      message.once("close", breakOff);
     },
     cancel() {
       over = true;
@@ -133,48 +149,57 @@ function toStream(message: IncomingMessage): ReadableStream<Uint8Array> {
   }, { highWaterMark: 0 });
 }
 
-async function writeResponse(
-  answer: Response,
+async function exchange(
+  handler: GuardedHandler,
+  request: Request,
   response: ServerResponse,
-  headOnly: boolean,
 ): Promise<void> {
-  response.statusCode = answer.status;
-  if (answer.statusText !== "") response.statusMessage = answer.statusText;
-  for (const [name, value] of answer.headers) {
+  const { status, statusText, headers, body } = await handler(request);
+  response.statusCode = status;
+  if (statusText !== "") response.statusMessage = statusText;
+  for (const [name, value] of headers) {
     if (name !== "set-cookie") response.setHeader(name, value);
   }
-  const cookies = answer.headers.getSetCookie();
+  const cookies = headers.getSetCookie();
   if (cookies.length > 0) response.setHeader("set-cookie", cookies);
 
-  if (answer.body === null || headOnly || response.destroyed) {
-    await answer.body?.cancel();
+  if (body === null || request.method === "HEAD" || response.destroyed) {
+    detach(body?.cancel());
     response.end();
     return;
   }
-  // The first event of a stream may be a long time coming; its headers are not.
-  response.flushHeaders();
-  await pump(answer.body.getReader(), response);
+  await pump(body.getReader(), response);
 }
 
 async function pump(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   response: ServerResponse,
 ): Promise<void> {
-  const giveUp = () => void reader.cancel().catch(() => {});
+  const giveUp = () => detach(reader.cancel());
   response.once("close", giveUp);
   try {
+    // The first event of a stream may be a long time coming; its headers are not.
+    response.flushHeaders();
     while (true) {
       const { done, value } = await reader.read();
       if (done) break;
       if (!response.write(value)) await drained(response);
     }
     response.end();
-  } catch {
-    // Half an answer must not look like a whole one.
-    response.destroy();
+  } catch (error) {
+    giveUp();
+    throw error;
   } finally {
     response.off("close", giveUp);
   }
+}
+
+/** Ends an answer that failed; half of one must not look like a whole one. */
+function breakOff(response: ServerResponse): void {
+  if (response.headersSent) return void response.destroy();
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.writeHead(500, "Internal Server Error");
+  response.end("Internal Server Error");
 }
 
 /** Waits until the socket takes more, or is gone. */

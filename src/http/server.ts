@@ -1,3 +1,4 @@
+import { isJsonObject } from "../base/json.ts";
 import { consoleLogger, type Logger } from "../base/ports.ts";
 
 /** Answers one request; the same everywhere, also as the `fetch` of a Worker. */
@@ -9,7 +10,7 @@ export interface ServeOptions {
   readonly port?: number | undefined;
   /** Address to listen on. @default {"127.0.0.1"} */
   readonly hostname?: string | undefined;
-  /** Told when a handler throws; the client only gets status 500. @default {consoleLogger} */
+  /** Told when a handler or its body fails; the client sees status 500 or half a body. @default {consoleLogger} */
   readonly logger?: Logger | undefined;
 }
 
@@ -34,20 +35,46 @@ export function urlOf(hostname: string, port: number): string {
   return `http://${everywhere ? "localhost" : host}:${port}`;
 }
 
-/** Makes a handler that never rejects and tells its client nothing about an error. */
+/** A handler that neither rejects nor answers with what cannot be sent. */
+export type GuardedHandler = (request: Request) => Promise<Response>;
+
+/** Makes a handler that tells its operator about a failure and its client nothing. */
 export function guardHandler(
   handler: FetchHandler,
   logger: Logger = consoleLogger,
-): (request: Request) => Promise<Response> {
+): GuardedHandler {
   return async (request) => {
     try {
-      return await handler(request);
+      return requireSendable(await handler(request));
     } catch (error) {
-      // What fails after the client has gone is its way of stopping.
-      if (!request.signal.aborted) {
-        logger.warn("A request handler failed", { error });
-      }
+      reportFailure(error, request, logger);
       return new Response("Internal Server Error", { status: 500 });
     }
   };
+}
+
+/** Tells the operator why a request has failed. */
+export function reportFailure(
+  error: unknown,
+  { signal }: Request,
+  logger: Logger = consoleLogger,
+): void {
+  // What fails after the client has gone is its way of stopping.
+  if (!signal.aborted) logger.warn("A request handler failed", { error });
+}
+
+function requireSendable(answer: Response): Response {
+  if (!isJsonObject(answer)) {
+    throw new TypeError("A request handler must return a Response");
+  }
+  const { status, bodyUsed, body } = answer;
+  if (!(status >= 200 && status <= 599)) {
+    throw new TypeError(`A response with status ${status} cannot be sent`);
+  }
+  if (bodyUsed || body?.locked) {
+    throw new TypeError(
+      "The body of a response was read already; return a clone of it",
+    );
+  }
+  return answer;
 }

@@ -49,6 +49,13 @@ const piece = new Uint8Array(100_000);
 /** Pieces after which a flood ends; far more than all buffers on the way can hold. */
 const flood = 150;
 
+const unsendable = [
+  "A request handler must return a Response",
+  "A response with status 0 cannot be sent",
+  "The body of a response was read already; return a clone of it",
+  "The body of a response was read already; return a clone of it",
+];
+
 const contract: Record<string, (serve: Serve) => Promise<void>> = {
   async "a handler sees method, target, headers and body, and its response arrives"(
     serve,
@@ -316,7 +323,8 @@ const contract: Record<string, (serve: Serve) => Promise<void>> = {
 
   async "an answer that breaks off does not look complete"(serve) {
     const model = modelServer([deliver(text("Hello"), { cutAfterEvents: 2 })]);
-    const { url } = await serve(model.fetch);
+    const logger = new RecordingLogger();
+    const { url } = await serve(model.fetch, { logger });
     await assertRejects(async () => await (await postStream(url)).text());
     assertEquals(model.openCount, 0);
   },
@@ -333,6 +341,94 @@ const contract: Record<string, (serve: Serve) => Promise<void>> = {
     assertEquals(logger.warnings, [
       { message: "A request handler failed", details: { error } },
     ]);
+  },
+
+  async "an answer that cannot be sent is a failure of its handler"(serve) {
+    const logger = new RecordingLogger();
+    const used = new Response("used");
+    await used.text();
+    const locked = new Response("locked");
+    locked.body!.getReader();
+    const answers = [undefined, Response.error(), used, locked];
+    const { url } = await serve(() => answers.shift()!, { logger });
+    for (const message of unsendable) {
+      const response = await fetch(url);
+      assertEquals(response.status, 500);
+      assertEquals(await response.text(), "Internal Server Error");
+      const { error } = logger.warnings.at(-1)!.details as { error: Error };
+      assertEquals([error.name, error.message], ["TypeError", message]);
+    }
+    assertEquals(logger.warnings.length, unsendable.length);
+  },
+
+  async "a body that cannot be cancelled does no harm"(serve) {
+    const logger = new RecordingLogger();
+    const entered = deferred();
+    const aborted = deferred();
+    const failing = () =>
+      new Response(
+        new ReadableStream({
+          cancel: () => {
+            throw new Error("It does not end");
+          },
+        }),
+      );
+    const endless = () =>
+      new Response(
+        new ReadableStream({ cancel: () => new Promise<void>(() => {}) }),
+      );
+    const { url } = await serve(async ({ method, signal, url }) => {
+      if (method === "HEAD") return url.endsWith("/1") ? failing() : endless();
+      if (!url.endsWith("/left")) return new Response("ok");
+      signal.addEventListener("abort", () => aborted.resolve());
+      entered.resolve();
+      await aborted.promise;
+      return failing();
+    }, { logger });
+    for (const path of ["/1", "/2"]) {
+      const head = await fetch(url + path, { method: "HEAD" });
+      assertEquals([head.status, await head.text()], [200, ""]);
+    }
+    const client = new AbortController();
+    const pending = assertRejects(() =>
+      fetch(`${url}/left`, { signal: client.signal })
+    );
+    await entered.promise;
+    client.abort();
+    await pending;
+    await aborted.promise;
+    assertEquals(await (await fetch(url)).text(), "ok");
+    assertEquals(logger.warnings, []);
+  },
+
+  async "a body whose client left before it was read is an error"(serve) {
+    const entered = deferred();
+    const read = deferred<string>();
+    const { url } = await serve(async (request) => {
+      const left = new Promise((resolve) =>
+        request.signal.addEventListener("abort", resolve)
+      );
+      entered.resolve();
+      await left;
+      read.resolve(await request.text().catch(() => "broke off"));
+      return new Response();
+    });
+    const { upload, answer } = startUpload(url);
+    upload.write("half of");
+    await entered.promise;
+    upload.destroy();
+    await assertRejects(() => answer);
+    assertEquals(await read.promise, "broke off");
+  },
+
+  async "a path that begins with two slashes names no host"(serve) {
+    const { url } = await serve((request) => new Response(request.url));
+    const seen = await (await fetch(`${url}//elsewhere.test/a?b=c`)).text();
+    // Bun makes one slash of the two.
+    assertEquals(
+      seen.replace(url, "").replace("//", "/"),
+      "/elsewhere.test/a?b=c",
+    );
   },
 
   async "closing aborts open requests and frees the port"(serve) {
