@@ -10,8 +10,25 @@ import type {
 } from "../pipeline/history.ts";
 import type { AgentCore } from "./core.ts";
 
-/** Puts a loaded conversation behind the agent's own system messages; null keeps what is there. */
-export function applyHistory(
+/**
+ * Fetches the conversation and puts it behind the agent's own system messages.
+ *
+ * @throws What the load throws, or that it was aborted. The provider then knows
+ * that nothing reached the agent.
+ */
+export async function takeHistory(
+  core: AgentCore,
+  load: () => ReturnType<HistoryProvider["load"]>,
+): Promise<void> {
+  try {
+    applyHistory(core, await load());
+  } catch (error) {
+    core.config.history.reset?.();
+    throw error;
+  }
+}
+
+function applyHistory(
   core: AgentCore,
   loaded: LoadedHistory | readonly AgentMessage[] | null,
 ): void {
@@ -30,13 +47,13 @@ export async function loadAtStartup(
 ): Promise<void> {
   const { history, clock, providerTimeoutMs: ms } = core.config;
   const what = `load of history provider "${history.sourceId}"`;
-  const loaded = await cancellation.race(() =>
-    withDeadline(
-      (signal) => loadAlone(core, "startup", signal),
-      { clock, ms, what },
-    )
-  );
-  applyHistory(core, loaded);
+  await takeHistory(core, () =>
+    cancellation.race(() =>
+      withDeadline(
+        (signal) => loadAlone(core, "startup", signal),
+        { clock, ms, what },
+      )
+    ));
 }
 
 /** Loads the conversation for an explicit compaction; an abort ends the wait and keeps what is held. */
@@ -46,10 +63,10 @@ export async function loadForCompaction(
 ): Promise<void> {
   const { signal } = cancellation;
   try {
-    const loaded = await cancellation.race(() =>
-      loadAlone(core, "compaction", signal)
+    await takeHistory(
+      core,
+      () => cancellation.race(() => loadAlone(core, "compaction", signal)),
     );
-    applyHistory(core, loaded);
   } catch (error) {
     if (!cancellation.aborted) throw error;
   }

@@ -8,7 +8,7 @@ import { ProviderPass } from "../pipeline/provider_pass.ts";
 import { ActiveRun, type CoreRequest } from "./active_run.ts";
 import { ContinueRejectedError, conversationRefusal } from "./continuation.ts";
 import type { AgentCore } from "./core.ts";
-import { applyHistory, saveHistory } from "./loaded_history.ts";
+import { saveHistory, takeHistory } from "./loaded_history.ts";
 import { TOOL_PROTOCOL_PROMPT } from "./prompts.ts";
 import { activateSkill } from "./skill_activation.ts";
 import {
@@ -81,13 +81,16 @@ async function loadHistory(run: ActiveRun): Promise<Failure | undefined> {
   const { config } = run.core;
   if (run.cancellation.aborted) return undefined;
   try {
-    const loaded = await run.cancellation.race(() =>
-      config.history.load({
-        ...aboutRun(run),
-        signal: run.cancellation.signal,
-      })
+    await takeHistory(
+      run.core,
+      () =>
+        run.cancellation.race(() =>
+          config.history.load({
+            ...aboutRun(run),
+            signal: run.cancellation.signal,
+          })
+        ),
     );
-    applyHistory(run.core, loaded);
   } catch (error) {
     return { error };
   }

@@ -64,8 +64,8 @@ export interface HistoryProvider {
     run: HistoryRun,
   ): Promise<LoadedHistory | readonly AgentMessage[] | null>;
   /**
-   * Called when the agent forgets its conversation: the next `load` must not
-   * answer null for something that the agent held before.
+   * Called when the agent forgets its conversation, and when what a `load` gave did
+   * not reach it: the next `load` must not answer null for what the agent held before.
    */
   reset?(): void;
   /**

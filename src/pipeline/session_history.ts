@@ -1,5 +1,9 @@
 import { frozen } from "../base/freeze.ts";
-import { requireMember, requireObject } from "../base/require.ts";
+import {
+  requireMember,
+  requireMethods,
+  requireObject,
+} from "../base/require.ts";
 import { restoredConversation } from "../session/restore.ts";
 import {
   SessionRecorder,
@@ -32,6 +36,8 @@ const nothing: LoadedHistory = frozen({
   messages: frozen([]),
   lastRunResult: null,
 });
+
+const needed = ["append", "checkout", "head", "recoverInterruptedRun"];
 
 const unfinishedChoices = { reject: true, recover: true } as const;
 
@@ -74,6 +80,7 @@ export class SessionHistoryProvider implements HistoryProvider {
   readonly #onUnfinished: "reject" | "recover";
   /** The agent that holds what was loaded last. */
   #holder: AgentInfo | null = null;
+  #lastLoad: symbol | undefined;
 
   /**
    * Touches nothing yet.
@@ -90,6 +97,7 @@ export class SessionHistoryProvider implements HistoryProvider {
       onUnfinished,
       unfinishedChoices,
     );
+    requireMethods("storage", options.storage, needed);
     this.#storage = options.storage;
     this.sink = new SessionRecorder({ ...recording, required: true });
     this.conversationId = this.sink.sessionId;
@@ -98,30 +106,42 @@ export class SessionHistoryProvider implements HistoryProvider {
   /**
    * Fetches what the branch holds.
    *
-   * @returns Null if the agent holds it already, or if there is no session yet; an
-   * empty conversation if the session that the agent holds was deleted.
+   * @returns Null if the agent holds it already; an empty conversation if there is no
+   * session, or none any longer.
    * @throws {SessionArgumentError} The session belongs to another agent, or has
    * an unfinished run that is not to be recovered.
    */
   async load(run: HistoryRun): Promise<LoadedHistory | null> {
+    const load = this.#lastLoad = Symbol();
     const { sessionId, branchId } = this.sink;
-    const options = { branchId, signal: run.signal };
-    const head = await this.#storage.head(sessionId, options);
-    const isHeld = this.#holder === run.agent;
-    const heldHead = isHeld ? this.sink.head ?? null : null;
-    this.sink.expectHead(head?.recordId ?? null);
-    this.#holder = run.agent;
-    if (head === null) return heldHead === null ? null : nothing;
-    if (head.recordId === heldHead) return null;
-    const checkout = await this.#checkout(run.signal);
-    if (checkout === null) return null;
-    this.sink.continueFrom(checkout);
-    return restoredConversation(checkout.session, run.agent.agentId);
+    const { agent, signal } = run;
+    const record = await this.#storage.head(sessionId, { branchId, signal });
+    const head = record?.recordId ?? null;
+    const isHeld = this.#isHeldBy(agent, head);
+    if (this.#lastLoad === load) this.sink.expectHead(head);
+    if (isHeld) return null;
+    const checkout = head === null ? null : await this.#checkout(signal);
+    const loaded = checkout === null
+      ? nothing
+      : restoredConversation(checkout.session, agent.agentId);
+    // A load that nobody waited for must not speak for a later one.
+    if (this.#lastLoad === load) {
+      if (checkout !== null) this.sink.continueFrom(checkout);
+      this.#holder = agent;
+    }
+    return loaded;
+  }
+
+  // What could not be recorded is in the agent, but not in the session.
+  #isHeldBy(agent: AgentInfo, head: string | null): boolean {
+    return this.#holder === agent && this.sink.failure === null &&
+      head === (this.sink.head ?? null);
   }
 
   /** The agent no longer holds the conversation. */
   reset(): void {
     this.#holder = null;
+    this.#lastLoad = undefined;
   }
 
   async #checkout(signal: AbortSignal): Promise<SessionCheckout | null> {
