@@ -209,8 +209,9 @@ export class ChatModelAdapter implements ModelAdapter {
       );
       if (!response.ok) {
         throw providerError(operation, {
-          status: response.status,
-          redirected: response.redirected,
+          // Browsers hide the status of a redirect that they do not follow.
+          status: response.status || undefined,
+          redirected: response.redirected || response.status === 0,
           headers: response.headers,
           body: await readRefusal(exchange, signal),
           now: clock.now(),

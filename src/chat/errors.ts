@@ -37,7 +37,7 @@ export interface Operation {
 export interface ProviderFailure {
   /** HTTP status, if it came instead of an answer. */
   readonly status?: number | undefined;
-  /** True if the refusal came from another address than the request went to. */
+  /** True if the refusal is a redirect, or came from where one led. */
   readonly redirected?: boolean;
   /** Response headers, if there were any. */
   readonly headers?: Pick<Headers, "get"> | undefined;

@@ -36,7 +36,8 @@ export interface ChatTransport {
    * Sends one request, once.
    *
    * Resolves as soon as the headers are there, whatever the status, with the
-   * body unread; the adapter reads or cancels it. A client that insists on
+   * body unread; the adapter reads or cancels it. Redirects are not followed
+   * but handed back. A client that insists on
    * throwing for a bad status must leave `status`, `headers` and the parsed
    * body as `error` on what it throws.
    */
@@ -64,6 +65,8 @@ export function fetchTransport(
         headers: { ...headers },
         body,
         signal,
+        // Another host is to get neither keys nor the conversation.
+        redirect: "manual",
       });
     },
   };

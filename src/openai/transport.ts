@@ -26,6 +26,8 @@ export interface OpenAIRequestOptions {
   readonly maxRetries: number;
   /** Milliseconds until the client gives up; longer than the adapter ever waits. */
   readonly timeout: number;
+  /** Redirects come back as they are: another host gets neither keys nor conversation. */
+  readonly fetchOptions: { readonly redirect: "manual" };
 }
 
 /** What {@linkcode OpenAIClient.post} returns. */
@@ -97,13 +99,14 @@ function post(
   request: ChatRequest,
 ): Promise<Response> {
   const { body, headers, signal } = request;
-  const options = {
+  const options: OpenAIRequestOptions = {
     body,
     headers: { ...headers },
     signal,
     maxRetries: 0,
     // The adapter measures its waits by itself, so the client's own timer must never be first.
     timeout: longestTimerMs,
+    fetchOptions: { redirect: "manual" },
   };
   return client.post(path, options).asResponse();
 }
@@ -113,7 +116,7 @@ function createClient(
   config: ModelConfig,
   replacement: FetchLike | undefined,
 ): OpenAI {
-  return new OpenAI({
+  return new SealedClient({
     apiKey: config.apiKey,
     baseURL: config.baseUrl,
     organization: null,
@@ -131,6 +134,23 @@ function createClient(
       return response;
     },
   });
+}
+
+/** A client without the headers that OPENAI_CUSTOM_HEADERS would add, wherever requests go. */
+class SealedClient extends OpenAI {
+  protected override prepareRequest(
+    request: RequestInit,
+    { options }: { readonly options: { readonly headers?: unknown } },
+  ): Promise<void> {
+    const headers = new Headers(request.headers);
+    const wanted = new Headers(options.headers as Record<string, string>);
+    for (const name of [...headers.keys()]) {
+      const isOwn = name === "user-agent" || name.startsWith("x-stainless-");
+      if (!isOwn && !wanted.has(name)) headers.delete(name);
+    }
+    request.headers = headers;
+    return Promise.resolve();
+  }
 }
 
 /**

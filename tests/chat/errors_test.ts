@@ -149,6 +149,19 @@ for (const { kind, make } of adapterKinds) {
     assert(!(await refusal(400, "")).message.includes("redirects"));
   });
 
+  test(`no request follows a redirect, over ${kind}`, async () => {
+    const adapter = make({
+      fetch(url, init) {
+        const { redirect } = new Request(url, init);
+        return Promise.reject(new Error(`redirect is ${redirect}`));
+      },
+    });
+    await adapter.startup();
+    const { error } = await ask(adapter);
+    assertInstanceOf(error, ModelProviderError);
+    assert(error.message.includes("redirect is manual"), error.message);
+  });
+
   test(`an overflow behind visible text says so, over ${kind}`, {
     case: ["X-180", "B32"],
   }, async () => {
@@ -706,6 +719,18 @@ test("a refusal from where a redirect led names the redirect", async () => {
   const { error } = await ask(adapter);
   assertInstanceOf(error, ModelProviderError);
   assert(error.message.includes("405: Use POST; "), error.message);
+  assert(error.message.includes("redirects requests"), error.message);
+});
+
+test("a redirect whose status a browser hides names the redirect", async () => {
+  const response = new Response(null, { status: 302 });
+  Object.defineProperty(response, "status", { value: 0 });
+  const adapter = await startedAdapter({
+    fetch: () => Promise.resolve(response),
+  });
+  const { error } = await ask(adapter);
+  assertInstanceOf(error, ModelProviderError);
+  assertEquals([error.status, error.retryable], [undefined, false]);
   assert(error.message.includes("redirects requests"), error.message);
 });
 

@@ -114,6 +114,32 @@ export function httpContract(runtime: Runtime, serve: Serve): void {
       },
     );
 
+    const strangers: string[] = [];
+    serving("a redirect is not followed", (request) => {
+      const { pathname } = new URL(request.url);
+      if (pathname.endsWith("/elsewhere")) strangers.push(request.method);
+      const status = Number(pathname.split("/")[1]);
+      return new Response(null, {
+        status,
+        headers: { location: "/elsewhere" },
+      });
+    }, async (_, { url }) => {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const adapter = make({
+          config: { baseUrl: `${url}/${status}` },
+          headers: { "api-key": "opensesame1" },
+          fetch: (url, init) => fetch(url, init),
+        });
+        await adapter.startup();
+        const { error } = await ask(adapter);
+        assertInstanceOf(error, ModelProviderError);
+        assertEquals([error.status, error.retryable], [status, false]);
+        assert(error.message.includes("redirects requests"), error.message);
+        await adapter.shutdown();
+      }
+      assertEquals(strangers, []);
+    });
+
     serving("a cut stream is no answer and worth another try", () => {
       let sent = false;
       return new Response(

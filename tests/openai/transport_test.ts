@@ -90,12 +90,14 @@ test("the client takes nothing from the environment", {
     OPENAI_ORG_ID: "org",
     OPENAI_PROJECT_ID: "project",
     OPENAI_LOG: "debug",
+    OPENAI_CUSTOM_HEADERS: "x-of-the-environment: a\napi-key: b",
   };
   Object.assign(env, variables);
   try {
     const requests: Request[] = [];
     const adapter = new OpenAIModelAdapter(configWith(), {
       ...ports,
+      headers: { "x-mine": "kept" },
       fetch(url, init) {
         requests.push(new Request(url, init));
         return Promise.resolve(new Response(hi));
@@ -108,6 +110,9 @@ test("the client takes nothing from the environment", {
     assertEquals(headers.get("authorization"), `Bearer ${configWith().apiKey}`);
     assertEquals(headers.get("openai-organization"), null);
     assertEquals(headers.get("openai-project"), null);
+    assertEquals(headers.get("x-of-the-environment"), null);
+    assertEquals(headers.get("api-key"), null);
+    assertEquals(headers.get("x-mine"), "kept");
   } finally {
     for (const name of Object.keys(variables)) delete env[name];
   }
