@@ -2,8 +2,14 @@ import type { ModelToolCall } from "../messages/tool.ts";
 import type { ActiveRun } from "./active_run.ts";
 import { persistenceStop, type Stop, toolStop } from "./stop_rules.ts";
 
-const CUT_OFF =
-  "the answer was cut off before it was complete (finish reason: length), so this call was not executed";
+/** Why calls of an answer that may lack some of its arguments are not executed; else null. */
+function cutOff(finishReason: string | null): string | null {
+  if (finishReason !== "length" && finishReason !== "content_filter") {
+    return null;
+  }
+  return `the answer was cut off before it was complete (finish reason: ${finishReason}), ` +
+    "so this call was not executed";
+}
 
 /**
  * Settles the calls of one answer, whatever happens meanwhile.
@@ -26,7 +32,7 @@ export async function toolTurn(
     runId: run.id,
     state: run.core.state.view,
     scope: run.request.scope,
-    refusal: finishReason === "length" ? CUT_OFF : null,
+    refusal: cutOff(finishReason),
     report: {
       started: (toolCall) => run.emit({ kind: "tool_started", turn, toolCall }),
       progressed: (toolCall, update) =>

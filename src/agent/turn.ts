@@ -1,3 +1,4 @@
+import { macrotask } from "../base/abort.ts";
 import { frozen } from "../base/freeze.ts";
 import type { AssistantMessage } from "../messages/message.ts";
 import type { ActiveRun } from "./active_run.ts";
@@ -18,6 +19,9 @@ import {
 } from "./stop_rules.ts";
 import { toolTurn } from "./tool_turn.ts";
 
+/** Models and tools that answer at once would keep timers and sockets from being served. */
+const TURNS_WITHOUT_PAUSE = 64;
+
 /** Takes turns until something ends the run. */
 export async function turnLoop(run: ActiveRun): Promise<Stop> {
   const { maxSteps } = run.core.config.runtimePolicy;
@@ -28,6 +32,7 @@ export async function turnLoop(run: ActiveRun): Promise<Stop> {
     const turn = await oneTurn(run);
     const stop = turn.stop ?? await behaviorStop(run, turn.answer);
     if (stop !== null) return stop;
+    if (run.turn % TURNS_WITHOUT_PAUSE === 0) await macrotask();
   }
 }
 

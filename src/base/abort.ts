@@ -17,12 +17,13 @@ export class AgentCancelledError extends EJAgentError {
 
 /** The text of an abort reason: an error's message, any other value as text, never blank. */
 export function abortReasonText(reason: unknown): string {
-  const text = reason instanceof Error
-    ? reason.message
-    : reason === undefined
-    ? ""
-    : String(reason);
-  return text.trim() === "" ? DEFAULT_ABORT_REASON : text;
+  try {
+    const text = reason instanceof Error ? reason.message : String(reason);
+    if (reason !== undefined && text.trim() !== "") return text;
+  } catch {
+    // A reason may throw when it is read.
+  }
+  return DEFAULT_ABORT_REASON;
 }
 
 /** Turns any abort reason into the one error class that this package rejects with. */

@@ -35,8 +35,9 @@ export interface ProjectionOptions {
  * once right after its message: missing answers are made, tool messages
  * without a call and second answers are left out, and so are answers of the
  * model without text and calls; ids that an earlier message used are renamed in
- * the call and its answer alike. A message that needs none of this stands for
- * itself. What was projected once never changes.
+ * the call and its answer alike, and names that no tool can have are spelt with
+ * what is allowed. A message that needs none of this stands for itself. What was
+ * projected once never changes.
  */
 export class Projection {
   /** The messages so far; the answers that {@linkcode pending} makes come after them. */
@@ -113,7 +114,7 @@ export class Projection {
       return isBlank(message.content) ? null : message;
     }
     const calls = callsOf(message);
-    const sent = calls.map((call) => this.#unused(call));
+    const sent = calls.map((call) => withAllowedName(this.#unused(call)));
     this.#open = calls.map((call, index) => ({
       id: call.id,
       sentId: sent[index]!.id,
@@ -172,8 +173,17 @@ function withoutCalls(message: AssistantAgentMessage): AssistantAgentMessage {
   return deepFreeze(rest);
 }
 
+/** Models invent names, and providers refuse what their rules do not allow. */
+function withAllowedName(call: ToolCallEntry): ToolCallEntry {
+  const { name } = call.function;
+  const allowed = name.replace(/[^\w-]/g, "_").slice(0, 64) || "_";
+  if (allowed === name) return call;
+  return { ...call, function: { ...call.function, name: allowed } };
+}
+
 function isBlank(content: unknown): boolean {
   if (content === null || content === undefined) return true;
   if (typeof content === "string") return content.trim() === "";
-  return Array.isArray(content) && content.length === 0;
+  return Array.isArray(content) &&
+    content.every((part) => part?.type === "text" && isBlank(part.text));
 }

@@ -71,6 +71,28 @@ test(
   },
 );
 
+test("an abort whose reason cannot be read is an abort", async () => {
+  const unreadable = () => {
+    throw new Error("do not look at me");
+  };
+  const reasons: unknown[] = [
+    Object.create(null),
+    Object.assign(new Error(), { message: 5 }),
+    Object.defineProperty(new Error(), "message", { get: unreadable }),
+    { toString: unreadable },
+  ];
+  for (const reason of reasons) {
+    const gate = block();
+    const { agent } = agentWith([gate]);
+    const caller = new AbortController();
+    const run = agent.run("go", { signal: caller.signal });
+    await gate.entered;
+    caller.abort(reason);
+    const { status, error } = await run;
+    assertEquals([status, error], ["cancelled", DEFAULT_ABORT_REASON]);
+  }
+});
+
 test(
   "an abort before the first turn leaves two events",
   { case: "X-072" },

@@ -4,18 +4,20 @@ import {
   type AgentMessage,
   type AgentOptions,
   assistantMessage,
+  defineTool,
   type ModelAdapter,
   type ModelStreamEvent,
   proceed,
   type ToolHandler,
 } from "../../mod.ts";
 import {
+  calls,
   ManualClock,
   RecordingLogger,
   ScriptedModel,
   text,
 } from "../../src/testing/mod.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { assert, assertEquals, assertRejects } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
@@ -318,6 +320,23 @@ test("an abort gets through a flood of deltas that never waits", async () => {
   const run = agent.run("hi", { signal: controller.signal });
   setTimeout(() => controller.abort("enough"), 0);
   assertEquals((await run).stopReason, "external_abort");
+});
+
+test("an abort gets through turns that never wait", async () => {
+  const model = new ScriptedModel(() => calls(["again"]));
+  const agent = new Agent({
+    agentId: "tireless",
+    model,
+    tools: [
+      defineTool({ name: "again", execute: () => model.requests.length }),
+    ],
+    runtimePolicy: { maxSteps: 100_000, maxRepeatedToolCalls: Infinity },
+  });
+  const controller = new AbortController();
+  const run = agent.run("hi", { signal: controller.signal });
+  setTimeout(() => controller.abort("enough"), 0);
+  assertEquals((await run).stopReason, "external_abort");
+  assert(model.requests.length < 1000);
 });
 
 function flood(): ModelAdapter {

@@ -263,14 +263,17 @@ test(
 test("no call of an answer that was cut off is executed", {
   case: ["X-184", "B17"],
 }, async () => {
-  const { agent, sink } = agentWith([
-    calls(["done"], { finishReason: "length" }),
-    text("ok"),
-  ], { tools: [done] });
-  assertEquals((await agent.run("go")).output, "ok");
-  const { result } = sink.ofKind("tool_completed")[0]!;
-  assertEquals(result.control, "continue");
-  assertStringIncludes(result.error ?? "", "cut off");
+  for (const finishReason of ["length", "content_filter"]) {
+    const { agent, sink } = agentWith([
+      calls(["done"], { finishReason }),
+      text("ok"),
+    ], { tools: [done] });
+    assertEquals((await agent.run("go")).output, "ok");
+    const { result } = sink.ofKind("tool_completed")[0]!;
+    assertEquals(result.control, "continue");
+    assertStringIncludes(result.error ?? "", "cut off");
+    assertStringIncludes(result.error ?? "", finishReason);
+  }
 });
 
 test("the word of the provider is passed on", { case: "X-184" }, async () => {

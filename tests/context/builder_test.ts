@@ -5,6 +5,7 @@ import {
 import { Conversation } from "../../src/context/conversation.ts";
 import {
   type AgentMessage,
+  type AssistantAgentMessage,
   assistantMessage,
   toAgentMessage,
 } from "../../src/messages/message.ts";
@@ -294,6 +295,23 @@ test("an empty answer stays in the history alone", () => {
   assertEquals(outline(built.llmMessages), "u:u a:a");
   assertEquals(built.agentMessages, history);
   assertEquals(built.repairs.dropped, 3);
+});
+
+test("a name that no tool can have is spelt with what is allowed", () => {
+  const sentName = (name: string) => {
+    const call = { ...callEntry("c"), function: { name, arguments: "{}" } };
+    const history = [marked(calling(["c"]), { tool_calls: [call] })];
+    const { llmMessages, agentMessages } = build([...history, result("c")]);
+    assertEquals(agentMessages[0], history[0]);
+    assertEquals(complaintsAbout(llmMessages), []);
+    return (llmMessages[0] as AssistantAgentMessage).tool_calls![0]!.function
+      .name;
+  };
+  assertEquals(sentName("work"), "work");
+  assertEquals(sentName("functions.get weather"), "functions_get_weather");
+  assertEquals(sentName("天気"), "__");
+  assertEquals(sentName(""), "_");
+  assertEquals(sentName("w".repeat(80)), "w".repeat(64));
 });
 
 test("ids that come again are renamed in the call and its result", {

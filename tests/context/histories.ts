@@ -3,6 +3,13 @@ import type { AgentMessage } from "../../src/messages/message.ts";
 import { callEntry, calling, result, withUsage } from "./messages.ts";
 
 const ids = fc.constantFrom("a", "b", "c", "a_2");
+const inventedCalls = fc.tuple(
+  ids,
+  fc.constantFrom("functions.work", "", "get weather", "天気", "w".repeat(65)),
+).map(([id, name]) => ({
+  ...callEntry(id),
+  function: { name, arguments: "{}" },
+}));
 const texts = fc.constantFrom("", " ", "text", "half \ud83d", "whole 🚀");
 
 const brokenMessages: fc.Arbitrary<AgentMessage> = fc.oneof(
@@ -11,12 +18,17 @@ const brokenMessages: fc.Arbitrary<AgentMessage> = fc.oneof(
     content: texts,
   }),
   texts.map((content) => ({ role: "assistant" as const, content })),
+  texts.map((text) => ({
+    role: "assistant",
+    content: [{ type: "text", text }],
+  } as unknown as AgentMessage)),
   fc.record({
     role: fc.constant("assistant" as const),
     content: fc.oneof(texts, fc.constant(null)),
     tool_calls: fc.array(
       fc.oneof(
         ids.map(callEntry),
+        inventedCalls,
         fc.constantFrom({}, null, { id: "", function: {} }),
       ),
       { maxLength: 3 },

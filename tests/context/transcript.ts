@@ -27,7 +27,7 @@ export function complaintsAbout(messages: readonly AgentMessage[]): string[] {
     owed = [];
     if (message.role !== "assistant") continue;
     if (message.tool_calls === undefined) {
-      if ((message.content ?? "").trim() === "") complain("an empty answer");
+      if (isEmpty(message.content)) complain("an empty answer");
       continue;
     }
     if (message.tool_calls.length === 0) complain("an empty list of calls");
@@ -35,8 +35,8 @@ export function complaintsAbout(messages: readonly AgentMessage[]): string[] {
       if (typeof call.id !== "string" || call.id === "") {
         complain("a call without an id");
       }
-      if (typeof call.function?.name !== "string") {
-        complain("a call without a name");
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(call.function?.name)) {
+        complain("a call without a name that is allowed");
       }
       if (seenIds.has(call.id)) complain(`the id ${call.id} a second time`);
       seenIds.add(call.id);
@@ -45,6 +45,12 @@ export function complaintsAbout(messages: readonly AgentMessage[]): string[] {
   }
   if (owed.length > 0) complaints.push(`end: calls without results: ${owed}`);
   return complaints;
+}
+
+function isEmpty(content: unknown): boolean {
+  return Array.isArray(content)
+    ? content.every(({ type, text }) => type === "text" && isEmpty(text))
+    : (content as string | null ?? "").trim() === "";
 }
 
 function isEncodable(value: unknown): boolean {
