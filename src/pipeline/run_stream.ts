@@ -59,14 +59,18 @@ class LazyRunStream implements AgentRunStream {
       throw new TypeError("The stream of a run can be iterated only once");
     }
     this.#iterated = true;
+    const done = { done: true, value: undefined } as const;
+    let left = false;
     return {
       next: () => {
+        if (left) return Promise.resolve(done);
         this.#start();
         return this.#queue.next();
       },
       return: async () => {
+        left = true;
         await this.close();
-        return { done: true, value: undefined };
+        return done;
       },
     };
   }

@@ -163,7 +163,7 @@ export function defineTool<
   });
 
   async function run(args: unknown, context: ToolExecutionContext) {
-    const checked = await schema?.validate(args) ?? { value: args };
+    const checked = schema ? await schema.validate(args) : { value: args };
     if (checked.issues !== undefined) return refusal(checked.issues, options);
     const produced = await options.execute(
       checked.value as ToolArguments<P>,

@@ -204,3 +204,12 @@ test("a reader that waits is woken by each event", async () => {
   assertEquals((await next).value?.kind, "turn_started");
   await reader.return?.();
 });
+
+test("a reader that left gets nothing more", async () => {
+  const { agent, sink } = agentWith([text("one")]);
+  const reader = agent.stream("t")[Symbol.asyncIterator]();
+  await reader.next();
+  await sink.first("agent_finished");
+  await reader.return?.();
+  assertEquals(await reader.next(), { done: true, value: undefined });
+});

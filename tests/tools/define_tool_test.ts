@@ -228,6 +228,20 @@ test("texts of the schema library are shown on request only", async () => {
   ]);
 });
 
+test("a schema that says nothing has not let the arguments through", async () => {
+  const executed: unknown[] = [];
+  for (const answer of [undefined, null]) {
+    const tool = defineTool({
+      name: "t",
+      parameters: mute<unknown>(() => answer as never),
+      jsonSchema: { type: "object" },
+      execute: (args) => executed.push(args),
+    });
+    await assertRejects(() => tool.invoke({}), TypeError);
+  }
+  assertEquals(executed, []);
+});
+
 test("at most eight issues are shown", async () => {
   const issues = (count: number) =>
     Array.from({ length: count }, () => ({ message: "no" }));
