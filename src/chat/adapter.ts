@@ -220,7 +220,8 @@ export class ChatModelAdapter implements ModelAdapter {
       for (let ended = false; !ended;) {
         const bytes = await exchange.read();
         for (const text of payloads.push(bytes)) {
-          answer.push(parsePayload(text, operation), deltas);
+          const isLast = bytes === undefined;
+          answer.push(parsePayload(text, operation, isLast), deltas);
           for (const delta of deltas) yield delta;
           deltas.length = 0;
         }

@@ -1,22 +1,28 @@
 import { ModelProviderError } from "../model/errors.ts";
 import type { Operation } from "./errors.ts";
 
-/** The error for a web page in place of an answer. */
-export function pageAnswer(operation: Operation): ModelProviderError {
+/** The error for something else in place of an answer. @param what For example a web page. */
+export function strangeAnswer(
+  operation: Operation,
+  what: string,
+): ModelProviderError {
   return new ModelProviderError(
-    `${operation.name} got a web page instead of an answer; check that ${operation.baseUrl} ` +
+    `${operation.name} got ${what} instead of an answer; check that ${operation.baseUrl} ` +
       "is the base address of an OpenAI-compatible API, which mostly ends in /v1",
   );
 }
 
-/** The error for data that is not JSON. */
+/** The error for data that is not JSON. @param text The data, which the cause may quote. */
 export function malformedAnswer(
   operation: Operation,
+  text: string,
   cause: unknown,
 ): ModelProviderError {
-  return new ModelProviderError(`${operation.name} got data that is not JSON`, {
-    cause,
-  });
+  const isSafe = !operation.secrets.some((secret) => text.includes(secret));
+  return new ModelProviderError(
+    `${operation.name} got data that is not JSON`,
+    isSafe ? { cause } : {},
+  );
 }
 
 /** The error for a body without a single byte. */

@@ -8,6 +8,7 @@ import {
   incompleteAnswer,
   namelessCall,
 } from "./answer_errors.ts";
+import { verdictOf } from "./classify.ts";
 import type { ChatCompat } from "./compat.ts";
 import { type Operation, providerError } from "./errors.ts";
 import { ReasoningCollector, textParts } from "./reasoning.ts";
@@ -48,6 +49,8 @@ export class AnswerAssembler {
   #streamed = false;
   #chosen = false;
   #finish: string | null = null;
+  /** What the server said outside of any answer, until it answers. */
+  #remark: Record<string, unknown> | undefined;
   #usage: Record<string, unknown> | undefined;
   #choiceUsage: Record<string, unknown> | undefined;
 
@@ -75,8 +78,12 @@ export class AnswerAssembler {
     this.#refuse(errorIn(chunk));
     if (reportsUsage(chunk.usage)) this.#usage = chunk.usage;
     const choice = firstChoice(chunk.choices);
-    if (choice === undefined) return;
+    if (choice === undefined) {
+      if (verdictOf(undefined, chunk).text !== "") this.#remark = chunk;
+      return;
+    }
     this.#chosen = true;
+    this.#remark = undefined;
     this.#refuse(choice.error);
     if (reportsUsage(choice.usage)) this.#choiceUsage = choice.usage;
     if (this.#finish === null && typeof choice.finish_reason === "string") {
@@ -105,10 +112,11 @@ export class AnswerAssembler {
   /** The whole answer. @throws {ModelProviderError} It is incomplete or reports a failure. */
   completed(end: AnswerEnd): ModelResponseCompleted {
     const { operation, compat, ids, logger } = this.#options;
-    if (end.isDocument && !this.#chosen) throw choicelessAnswer(operation);
-    const finishReason = this.#finish === "function_call"
-      ? "tool_calls"
-      : this.#finish;
+    if (end.isDocument && !this.#chosen) {
+      this.#refuse(this.#remark);
+      throw choicelessAnswer(operation);
+    }
+    const finishReason = usualWord(this.#finish);
     if (finishReason === "error") {
       throw this.#failure({ message: "the provider gave up" });
     }
@@ -118,6 +126,7 @@ export class AnswerAssembler {
     const acceptable = end.isDocument ||
       (end.done && compat.acceptMissingFinish);
     if (finishReason === null && !acceptable) {
+      this.#refuse(this.#remark);
       throw incompleteAnswer(operation, end.done);
     }
 
@@ -187,6 +196,14 @@ export class AnswerAssembler {
       if (kind === "text_delta") this.#text += delta;
     }
   }
+}
+
+/** The word of OpenAI for a finish reason; above all for answers that were cut off. */
+function usualWord(finish: string | null): string | null {
+  if (finish === "function_call") return "tool_calls";
+  return /^(model_length|max_(output_)?tokens)$/i.test(finish ?? "")
+    ? "length"
+    : finish;
 }
 
 /** The error that a chunk reports in one of the usual places. */

@@ -124,7 +124,11 @@ function layersOf(
   body: unknown,
 ): readonly (Record<string, unknown> | string)[] {
   const layers: (Record<string, unknown> | string)[] = [];
-  for (let layer = body; layers.length < 4; layer = layer.error) {
+  for (
+    let layer = body;
+    layers.length < 4;
+    layer = layer.error ?? layer.errors
+  ) {
     // Some servers wrap the error in a list.
     if (Array.isArray(layer)) layer = layer[0];
     if (typeof layer === "string") return [...layers, layer];

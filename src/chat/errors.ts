@@ -1,5 +1,6 @@
 import { errorText } from "../base/errors.ts";
 import { isJsonObject } from "../base/json.ts";
+import { longestTimerMs } from "../base/ports.ts";
 import {
   ContextOverflowError,
   ModelAuthenticationError,
@@ -250,15 +251,24 @@ function isUnexplainedOverflow(
 }
 
 function retryAfter({ headers, now }: ProviderFailure): number | null {
-  const exact = headers?.get("retry-after-ms")?.trim();
-  if (exact && Number(exact) >= 0) return Number(exact);
-  const after = headers?.get("retry-after")?.trim();
-  if (!after) return null;
-  const ms = /^[\d.]+$/.test(after)
+  const exact = headers?.get("retry-after-ms")?.trim() ?? "";
+  const after = headers?.get("retry-after")?.trim() ?? "";
+  const ms = decimal.test(exact)
+    ? Number(exact)
+    : decimal.test(after)
     ? Number(after) * 1000
-    : Date.parse(after) - now;
-  return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : null;
+    : weekday.test(after)
+    ? Date.parse(after) - now
+    : NaN;
+  return Number.isNaN(ms)
+    ? null
+    : Math.min(Math.max(0, Math.round(ms)), longestTimerMs);
 }
+
+const decimal = /^\d*\.?\d+$/;
+
+// Some runtimes take almost any text for a date.
+const weekday = /^(mon|tue|wed|thu|fri|sat|sun)/i;
 
 /** What clients throw for a bad status or an error in a stream. */
 interface ClientError {

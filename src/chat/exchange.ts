@@ -30,6 +30,7 @@ export class Exchange {
   #answering = false;
   #expired = false;
   #waitingSince: number | undefined;
+  #shared = false;
   #stopTimer: (() => void) | undefined;
 
   constructor(limits: ExchangeLimits) {
@@ -63,12 +64,18 @@ export class Exchange {
     return response;
   }
 
+  /** From now on all waits together may take as long as one. */
+  shareTime(): void {
+    this.#beginWait();
+    this.#shared = true;
+  }
+
   /** The next piece of the body; undefined at its end. */
   async read(): Promise<Uint8Array | undefined> {
     if (this.#reader === undefined) return undefined;
     this.#beginWait();
     const { value } = await this.#reader.read();
-    this.#waitingSince = undefined;
+    if (!this.#shared) this.#waitingSince = undefined;
     // An interrupted body may just end as if it were complete.
     this.throwIfInterrupted();
     return value;
@@ -113,6 +120,7 @@ export class Exchange {
 
   // One timer serves all waits: it looks at the time when it fires instead of being renewed.
   #beginWait(): void {
+    if (this.#shared) return;
     this.#waitingSince = this.#limits.clock.now();
     if (this.#stopTimer === undefined) {
       this.#setTimer(this.#limits.operation.timeoutMs);

@@ -15,6 +15,11 @@ export class ObjectScanner {
     return this.#state === "whole";
   }
 
+  /** True if an object has begun and not ended. */
+  get isOpen(): boolean {
+    return this.#depth > 0;
+  }
+
   /** Reads on. */
   push(text: string): void {
     for (let index = 0; index < text.length; index++) {

@@ -1,6 +1,13 @@
 import { EventSplitter } from "../base/sse.ts";
-import { malformedAnswer, pageAnswer } from "./answer_errors.ts";
+import {
+  incompleteAnswer,
+  malformedAnswer,
+  strangeAnswer,
+} from "./answer_errors.ts";
 import type { Operation } from "./errors.ts";
+import { ObjectScanner } from "./object_scanner.ts";
+
+const eventFields = ["data", "event", "id", "retry", ":"];
 
 /**
  * Cuts a response body that arrives in pieces into JSON texts.
@@ -15,6 +22,8 @@ export class PayloadReader {
   readonly #events = new EventSplitter();
   #form: "unknown" | "events" | "document" = "unknown";
   #document = "";
+  #head = "";
+  #eventCount = 0;
   #done = false;
 
   constructor(operation: Operation) {
@@ -40,7 +49,7 @@ export class PayloadReader {
    * The texts that a piece completes, in order.
    *
    * @param bytes The next piece; undefined for the end of the body.
-   * @throws {ModelProviderError} If the body is a web page.
+   * @throws {ModelProviderError} If the body is a web page or plain text.
    */
   push(bytes: Uint8Array | undefined): readonly string[] {
     if (bytes !== undefined) {
@@ -48,37 +57,74 @@ export class PayloadReader {
     }
     const texts = this.#take(this.#decoder.decode());
     if (this.#form === "document") return [this.#document];
-    return [...texts, ...this.#payloads(this.#events.end())];
+    const rest = this.#payloads(this.#events.end());
+    if (this.#isPlainText) throw strangeAnswer(this.#operation, "plain text");
+    return [...texts, ...rest];
+  }
+
+  // An event stream may break off within its very first word.
+  get #isPlainText(): boolean {
+    const head = this.#head;
+    return this.#form === "events" && this.#eventCount === 0 &&
+      !eventFields.some((field) =>
+        head.startsWith(field) || field.startsWith(head)
+      );
   }
 
   #take(text: string): readonly string[] {
     if (this.#form === "unknown") {
       text = text.trimStart();
       if (text === "") return [];
-      if (text.startsWith("<")) throw pageAnswer(this.#operation);
+      if (text.startsWith("<")) {
+        throw strangeAnswer(this.#operation, "a web page");
+      }
       this.#form = text.startsWith("{") ? "document" : "events";
     }
-    if (this.#form === "events") return this.#payloads(this.#events.push(text));
+    if (this.#form === "events") {
+      if (this.#head.length < 5) this.#head += text.slice(0, 5);
+      return this.#payloads(this.#events.push(text));
+    }
     this.#document += text;
     return [];
   }
 
   #payloads(events: readonly string[]): readonly string[] {
     const payloads: string[] = [];
+    this.#eventCount += events.length;
     for (const data of events) {
       if (this.#done) break;
-      if (data.trimEnd() === "[DONE]") this.#done = true;
-      else if (data !== "" && !data.startsWith(":")) payloads.push(data);
+      const text = data.trim();
+      if (text === "[DONE]") this.#done = true;
+      else if (!keepAlive.test(text)) payloads.push(text);
     }
     return payloads;
   }
 }
 
-/** Parses one JSON text. @throws {ModelProviderError} If it is none. */
-export function parsePayload(text: string, operation: Operation): unknown {
+const keepAlive = /^(:.*|ping)?$/is;
+
+/**
+ * Parses one JSON text.
+ *
+ * @param isLast True for what stood at the end of the body, which may have broken off within it.
+ * @throws {ModelProviderError} If it is none.
+ */
+export function parsePayload(
+  text: string,
+  operation: Operation,
+  isLast: boolean,
+): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw malformedAnswer(operation, error);
+    throw isLast && isBeginning(text)
+      ? incompleteAnswer(operation, false)
+      : malformedAnswer(operation, text, error);
   }
+}
+
+function isBeginning(text: string): boolean {
+  const scanner = new ObjectScanner();
+  scanner.push(text);
+  return scanner.isOpen || "[DONE]".startsWith(text);
 }

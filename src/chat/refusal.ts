@@ -3,7 +3,8 @@ import type { Exchange } from "./exchange.ts";
 const longestBodyBytes = 64 * 1024;
 
 /**
- * Reads what a server says about a refusal, up to 64 KiB of it.
+ * Reads what a server says about a refusal, up to 64 KiB of it and no longer
+ * than one wait may take.
  *
  * A body that breaks off counts as far as it came; only an abort ends the
  * reading with an error.
@@ -16,6 +17,7 @@ export async function readRefusal(
 ): Promise<unknown> {
   const decoder = new TextDecoder();
   let text = "";
+  exchange.shareTime();
   try {
     for (let size = 0; size < longestBodyBytes;) {
       const bytes = await exchange.read();

@@ -143,13 +143,13 @@ export class ToolCallAssembler {
 }
 
 function readFragment(entry: Record<string, unknown>): Fragment {
-  const { index, id } = entry;
+  const { id } = entry;
+  // Some servers write the index as a text.
+  const index = /^\d+$/.test(String(entry.index)) ? Number(entry.index) : -1;
   const called = isJsonObject(entry.function) ? entry.function : {};
   const text = called.arguments;
   return {
-    index: Number.isInteger(index) && (index as number) >= 0
-      ? index as number
-      : undefined,
+    index: index >= 0 ? index : undefined,
     id: typeof id === "string" ? id : "",
     name: typeof called.name === "string" ? called.name : "",
     text: typeof text === "object" && text !== null

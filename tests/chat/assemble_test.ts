@@ -128,7 +128,7 @@ test("a server that never sends a finish reason can be accepted", async () => {
 });
 
 test(
-  "finish reasons are passed on as they are",
+  "finish reasons are passed on, in the words of OpenAI",
   { case: "X-184" },
   async () => {
     const call = {
@@ -143,6 +143,12 @@ test(
       [{ tool_calls: [call] }, "stop", "stop"],
       [{}, "tool_calls", "tool_calls"],
       [{ function_call: call.function }, "function_call", "tool_calls"],
+      // Servers of other makers for an answer that was cut off.
+      [{ tool_calls: [call] }, "model_length", "length"],
+      [{ tool_calls: [call] }, "max_tokens", "length"],
+      [{ tool_calls: [call] }, "MAX_TOKENS", "length"],
+      [{ tool_calls: [call] }, "max_output_tokens", "length"],
+      [{}, "constructor", "constructor"],
     ];
     for (const [delta, sent, expected] of finishes) {
       const { completed } = await reading(chunk(delta, sent));
@@ -217,6 +223,43 @@ test("an answer without choices is an error", { case: "X-183" }, async () => {
     assertInstanceOf(error, ModelProviderError);
     assert(error.message.includes("choices"), error.message);
   }
+});
+
+test("a server that says why it does not answer is quoted", async () => {
+  const remarks: readonly (readonly [object, string, number | undefined])[] = [
+    [{ detail: "Not Found" }, "failed: Not Found", undefined],
+    [
+      { message: "no such model", status: 404 },
+      "failed with status 404: no such model; check that",
+      404,
+    ],
+    [
+      { success: false, errors: [{ code: 7, message: "Auth error" }] },
+      "failed: Auth error",
+      undefined,
+    ],
+  ];
+  for (const [remark, message, status] of remarks) {
+    const bodies = [
+      JSON.stringify(remark),
+      eventsOf(remark),
+      eventsOf(chunk({ content: "Hel" }), remark),
+      `event: error\ndata: ${JSON.stringify(remark)}\n\n`,
+    ];
+    for (const body of bodies) {
+      const adapter = await startedAdapter({ fetch: answering(body) });
+      const { error } = await ask(adapter);
+      assertInstanceOf(error, ModelProviderError);
+      assert(error.message.includes(message), error.message);
+      assertEquals([error.status, error.retryable], [status, false]);
+    }
+  }
+  const { error } = await reading(
+    { message: "queued" },
+    chunk({ content: "Hi" }, "stop"),
+    { message: "bye" },
+  );
+  assertEquals(error, undefined);
 });
 
 test("a document in place of a stream may lack a finish reason", async () => {

@@ -82,6 +82,14 @@ for (const { kind, make } of adapterKinds) {
         [{ "retry-after": "Thu, 01 Jan 2026 00:00:07 GMT" }, 7000],
         [{ "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
         [{ "retry-after": "soon" }, null],
+        [{ "retry-after": "1,2" }, null],
+        [{ "retry-after": "-5" }, null],
+        [{ "retry-after": "Infinity" }, null],
+        [{ "retry-after": "999999999999999999999" }, 2 ** 31 - 1],
+        [{ "retry-after-ms": "Infinity", "retry-after": "2" }, 2000],
+        [{ "retry-after-ms": "1e400" }, null],
+        [{ "retry-after-ms": "0x10" }, null],
+        [{ "retry-after-ms": "12.6" }, 13],
         [{}, null],
       ];
     for (const [headers, expected] of waits) {
@@ -226,6 +234,21 @@ for (const { kind, make } of adapterKinds) {
     assertInstanceOf(error, ModelProviderError);
     assertEquals([error.code, error.retryable], ["provider_error", false]);
     assertInstanceOf(error.cause, SyntaxError);
+  });
+
+  test(`a body that ends too early is worth another try, over ${kind}`, async () => {
+    const [begun] = eventsOf(chunk({ content: "Hel" })).split("data: [DONE]");
+    const document = '{"choices":[{"message":{"cont';
+    for (const body of [begun + 'data: {"choices":[{"del', document]) {
+      const adapter = make({
+        fetch: () => Promise.resolve(new Response(body)),
+      });
+      await adapter.startup();
+      const { error } = await ask(adapter);
+      assertInstanceOf(error, ModelProviderError);
+      assertEquals([error.code, error.retryable], ["provider_error", true]);
+      assert(error.message.includes("broke off"), error.message);
+    }
   });
 
   test(`a server that cannot be reached is named, over ${kind}`, async () => {

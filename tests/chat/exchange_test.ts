@@ -103,6 +103,30 @@ for (const { kind, make } of adapterKinds) {
     assertEquals([error.code, error.status], ["authentication", 401]);
   });
 
+  test(`a refusal that trickles in gets the time of one wait, over ${kind}`, {
+    skip: kind === "injected openai client",
+  }, async () => {
+    const clock = new ManualClock();
+    const { body, push, state } = pushedBody();
+    const adapter = make({
+      ...limited(clock),
+      fetch: () => Promise.resolve(new Response(body, { status: 429 })),
+    });
+    await adapter.startup();
+    const reading = ask(adapter);
+    for (const piece of ["Slow ", "do", "wn"]) {
+      await clock.advanceAsync(timeoutMs / 4);
+      push(piece);
+      await settle();
+    }
+    await clock.advanceAsync(timeoutMs / 4);
+    const { error } = await reading;
+    assertInstanceOf(error, ModelProviderError);
+    assertEquals(error.code, "rate_limit");
+    assert(error.message.endsWith("429: Slow down"), error.message);
+    assertEquals([state.cancelled, clock.pending], [true, 0]);
+  });
+
   test(`a server that stays connected behind the end is left soon, over ${kind}`, async () => {
     const clock = new ManualClock();
     const { body, push, state } = pushedBody();

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import type { Operation } from "../../src/chat/errors.ts";
-import { PayloadReader } from "../../src/chat/payloads.ts";
+import { parsePayload, PayloadReader } from "../../src/chat/payloads.ts";
 import { EventSplitter } from "../../src/base/sse.ts";
 import { ModelProviderError } from "../../src/model/errors.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertThrows,
+} from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import { bytesOf } from "./bodies.ts";
 
@@ -58,11 +63,17 @@ test("bytes give the same texts wherever they are cut", {
 
 test("keep-alives are no payloads and nothing counts behind the end", () => {
   const reader = new PayloadReader(operation);
-  const text =
-    'data:\n\ndata: \n\ndata: : ping\n\ndata: {"a":1}\n\ndata: [DONE] \n\ndata: {"b":1}\n\n';
+  const alive =
+    "data:\n\ndata: \n\ndata:   \n\ndata: : ping\n\nevent: ping\ndata: ping\n\n";
+  const text = `${alive}data: {"a":1}\n\ndata: [DONE] \n\ndata: {"b":1}\n\n`;
   assertEquals(reader.push(bytesOf(text)), ['{"a":1}']);
   assert(reader.done);
   assertEquals(reader.push(undefined), []);
+  for (const space of ["", "  ", "\t"]) {
+    const reader = new PayloadReader(operation);
+    reader.push(bytesOf(`data:${space}[DONE]\n\n`));
+    assert(reader.done);
+  }
 });
 
 test("a body that begins with a brace is one document", () => {
@@ -82,6 +93,49 @@ test("a web page is refused at its first character", () => {
     ModelProviderError,
   );
   assert(error.message.includes("http://model.test/v1"));
+});
+
+test("plain text is refused at its end, a stream that broke off is not", () => {
+  const end = (text: string) => {
+    const reader = new PayloadReader(operation);
+    for (const byte of bytesOf(text)) reader.push(Uint8Array.of(byte));
+    return reader.push(undefined);
+  };
+  for (const text of ["no such page", "ok", "[{}]", '"no"', "error: x\n\n"]) {
+    const error = assertThrows(() => end(text), ModelProviderError);
+    assert(error.message.includes("got plain text"), error.message);
+    assert(error.message.includes("http://model.test/v1"), error.message);
+    assertEquals(error.retryable, false);
+  }
+  const begun = [
+    "da",
+    "event: mes",
+    ": ping\n\n",
+    "id: 7\n",
+    "x\n\ndata: 1\n\n",
+  ];
+  for (const text of begun) {
+    assertEquals(end(text), []);
+  }
+});
+
+test("what a body broke off in is incomplete, what is whole is malformed", () => {
+  const parse = (text: string, isLast: boolean) =>
+    assertThrows(
+      () => parsePayload(text, operation, isLast),
+      ModelProviderError,
+    );
+  for (const text of ['{"choices":[{"del', '{"a":"}', '{"a":{}', "[DO"]) {
+    assert(parse(text, true).message.includes("broke off"), text);
+    assertEquals(parse(text, true).retryable, true);
+    assert(parse(text, false).message.includes("not JSON"), text);
+  }
+  for (const text of ["{ 12 }", "oops", "{}{", "[DOM"]) {
+    const error = parse(text, true);
+    assert(error.message.includes("not JSON"), text);
+    assertEquals(error.retryable, false);
+    assertInstanceOf(error.cause, SyntaxError);
+  }
 });
 
 test("a line in a hundred thousand pieces takes time in proportion", {

@@ -73,6 +73,18 @@ test(
   },
 );
 
+test("an index may be written as a text", () => {
+  assertEquals(
+    callsIn(
+      [{ index: "0", id: "a", ...fn("f", "") }],
+      [{ index: "1", id: "b", ...fn("g", "") }],
+      [{ index: "0", ...fn("", '{"a":1}') }],
+      [{ index: 1, ...fn("", '{"b":2}') }],
+    ),
+    [["a", "f", '{"a":1}'], ["b", "g", '{"b":2}']],
+  );
+});
+
 test("calls come out in the order of their index", () => {
   const entry = (index: number) => ({
     index,
