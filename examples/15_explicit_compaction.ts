@@ -8,6 +8,7 @@
 
 import {
   Agent,
+  AgentContextBuilder,
   CompactionPolicy,
   ContextBudget,
   ModelCompactor,
@@ -25,23 +26,18 @@ const provider = await exampleModel([
 ]);
 console.log(provider.describe);
 
+const builder = new AgentContextBuilder();
 const compactor = new ModelCompactor({
   model: provider.model,
   source: "trip summary",
   // The application decides what the summariser reads.
-  contextBuilder: ({ preparation }) => {
-    const messages = [
-      systemMessage("Summarise the conversation in one sentence."),
-      userMessage(JSON.stringify(preparation.messagesToSummarize)),
-    ];
-    return {
-      agentMessages: messages,
-      llmMessages: messages,
-      tools: [],
-      toolDefinitions: [],
-      repairs: { synthesised: [], dropped: 0 },
-    };
-  },
+  contextBuilder: ({ preparation }) =>
+    builder.build({
+      messages: [
+        systemMessage("Summarise the conversation in one sentence."),
+        userMessage(JSON.stringify(preparation.messagesToSummarize)),
+      ],
+    }),
 });
 const agent = new Agent({
   agentId: "planner",

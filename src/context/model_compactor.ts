@@ -75,7 +75,7 @@ export interface ModelCompactorOptions {
  *   contextBuilder: ({ preparation, previousSummary }) =>
  *     builder.build({
  *       messages: [
- *         systemMessage(`Summarise the conversation. So far: ${previousSummary?.content}`),
+ *         systemMessage(`Summarise the conversation. So far: ${previousSummary?.content ?? "-"}`),
  *         ...preparation.messagesToSummarize,
  *       ],
  *     }),
