@@ -1,3 +1,4 @@
+import { requireObject } from "../../src/base/require.ts";
 import {
   JsonlSessionStorage as NodeStorage,
   type JsonlSessionStorageOptions,
@@ -26,11 +27,11 @@ export class JsonlSessionStorage extends NodeStorage {
    *
    * @param root The directory of the files; `~` at its start is the home directory.
    * @throws {SessionUnsupportedError} `requireFlock` is set and there is no `flock`.
-   * @throws {TypeError} An option has the wrong type.
-   * @throws {RangeError} An option is out of range.
+   * @throws {TypeError} The root is no string, or an option has the wrong type.
+   * @throws {RangeError} The root is blank, or an option is out of range.
    */
   constructor(root: string, options: JsonlSessionStorageOptions = {}) {
-    const lock = options.lock ?? bunLocks();
+    const lock = requireObject("options", options).lock ?? bunLocks();
     super(root, lock === null ? options : { ...options, lock });
   }
 }

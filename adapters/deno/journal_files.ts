@@ -1,16 +1,19 @@
 import type { FileLocks } from "../../src/session/file_lock.ts";
-import type {
-  JournalFile,
-  JournalFiles,
-  JournalFileStatus,
+import {
+  type JournalFile,
+  type JournalFiles,
+  type JournalFileStatus,
+  requireRoot,
 } from "../../src/session/journal_files.ts";
 
 /**
  * Journals in a directory, through Deno's file functions.
  *
  * @param root The directory; `~` at its start is the home directory.
+ * @throws {TypeError} Not a string. @throws {RangeError} Blank.
  */
 export function denoJournalFiles(root: string): JournalFiles {
+  requireRoot(root);
   const directory = expandHome(root);
   const pathOf = (name: string) => `${directory}/${name}`;
   return {

@@ -1,3 +1,4 @@
+import { requireObject } from "../../src/base/require.ts";
 import {
   FileJournal,
   type FileJournalOptions,
@@ -40,12 +41,12 @@ export class JsonlSessionStorage extends JournalTreeStorage {
    * Opens nothing yet: files and locks are opened by the calls that need them.
    *
    * @param root The directory of the files; `~` at its start is the home directory.
-   * @throws {TypeError} An option has the wrong type.
-   * @throws {RangeError} An option is out of range.
+   * @throws {TypeError} The root is no string, or an option has the wrong type.
+   * @throws {RangeError} The root is blank, or an option is out of range.
    */
   constructor(root: string, options: JsonlSessionStorageOptions = {}) {
     const journal = new FileJournal(denoJournalFiles(root), {
-      ...options,
+      ...requireObject("options", options),
       locks: denoLocks,
     });
     super(journal, options);

@@ -2,18 +2,21 @@ import * as fs from "node:fs";
 import { open } from "node:fs/promises";
 import { homedir } from "node:os";
 import { env } from "node:process";
-import type {
-  JournalFile,
-  JournalFiles,
-  JournalFileStatus,
+import {
+  type JournalFile,
+  type JournalFiles,
+  type JournalFileStatus,
+  requireRoot,
 } from "../../src/session/journal_files.ts";
 
 /**
  * Journals in a directory, through `node:fs`.
  *
  * @param root The directory; `~` at its start is the home directory.
+ * @throws {TypeError} Not a string. @throws {RangeError} Blank.
  */
 export function nodeJournalFiles(root: string): JournalFiles {
+  requireRoot(root);
   const directory = expandHome(root);
   const pathOf = (name: string) => `${directory}/${name}`;
   return {

@@ -1,3 +1,4 @@
+import { requireObject } from "../../src/base/require.ts";
 import {
   FileJournal,
   type FileJournalOptions,
@@ -48,12 +49,12 @@ export class JsonlSessionStorage extends JournalTreeStorage {
    *
    * @param root The directory of the files; `~` at its start is the home directory.
    * @throws {SessionUnsupportedError} `requireFlock` is set and there is no `flock`.
-   * @throws {TypeError} An option has the wrong type.
-   * @throws {RangeError} An option is out of range.
+   * @throws {TypeError} The root is no string, or an option has the wrong type.
+   * @throws {RangeError} The root is blank, or an option is out of range.
    */
   constructor(root: string, options: JsonlSessionStorageOptions = {}) {
     const journal = new FileJournal(nodeJournalFiles(root), {
-      ...options,
+      ...requireObject("options", options),
       locks: options.lock ?? defaultLocks(),
     });
     super(journal, options);

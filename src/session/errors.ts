@@ -10,6 +10,7 @@ export type SessionArgumentCode =
   | "unknown_record"
   | "unknown_run"
   | "branch_exists"
+  | "record_exists"
   | "not_an_ancestor"
   | "unfinished_run"
   | "foreign_agent"
@@ -50,6 +51,8 @@ export interface DamageOptions extends ErrorOptions {
   readonly line?: number | undefined;
   /** Byte at which that line begins, from 0. */
   readonly offset?: number | undefined;
+  /** What helps; the last part of the message. */
+  readonly remedy?: string | undefined;
 }
 
 /**
@@ -66,21 +69,29 @@ export class SessionSerializationError extends SessionError {
   /** Byte at which that line begins, from 0; null if it was not determined. */
   readonly offset: number | null;
   readonly #finding: string;
+  readonly #options: DamageOptions;
 
-  /** Makes the error. @param message What is wrong; session and place are added to it. */
+  /** Makes the error. @param message What is wrong; session, place and remedy are added to it. */
   constructor(message: string, options: DamageOptions = {}) {
-    super(journalText(options) + message + placeText(options), {
-      cause: options.cause,
-    });
+    const { remedy } = options;
+    const place = placeText(options);
+    const ending = remedy === undefined ? place : `${place}; ${remedy}`;
+    super(journalText(options) + message + ending, options);
     this.sessionId = options.sessionId ?? null;
     this.line = options.line ?? null;
     this.offset = options.offset ?? null;
     this.#finding = message;
+    this.#options = options;
   }
 
   /** The same finding with its place. @param line From 1. @param offset In bytes, from 0. */
   at(line: number, offset?: number): SessionSerializationError {
     return this.#with({ line, offset });
+  }
+
+  /** The same finding with what helps. @param remedy Begins in lower case. */
+  remediedBy(remedy: string): SessionSerializationError {
+    return this.#with({ remedy });
   }
 
   /** The same finding, as damage to the journal of a session. */
@@ -89,13 +100,8 @@ export class SessionSerializationError extends SessionError {
   }
 
   #with(facts: DamageOptions): SessionSerializationError {
-    return new SessionSerializationError(this.#finding, {
-      sessionId: this.sessionId ?? undefined,
-      line: this.line ?? undefined,
-      offset: this.offset ?? undefined,
-      cause: this.cause,
-      ...facts,
-    });
+    const options = { ...this.#options, ...facts };
+    return new SessionSerializationError(this.#finding, options);
   }
 }
 

@@ -1,6 +1,7 @@
 import { andThen, type Later, orElse } from "../base/later.ts";
 import type { Clock, IdSource } from "../base/ports.ts";
-import { SessionStorageError } from "./errors.ts";
+import { causeText, SessionStorageError } from "./errors.ts";
+import { remedyOf } from "./file_failure.ts";
 import { type FileLock, type FileLocks, withFileLock } from "./file_lock.ts";
 import {
   beginning,
@@ -138,8 +139,7 @@ export class FileAppender {
       () => withFileLock(lock, wait, store),
       async (error): Promise<Stored> => {
         // Some locks open their file anew at each attempt and miss its directory.
-        const wasThere = opened !== null;
-        if (wasThere && await this.#status() === null) return "replaced";
+        if (opened !== null && await this.#isGone()) return "replaced";
         throw error;
       },
     );
@@ -217,6 +217,15 @@ export class FileAppender {
     return this.#medium.files.status(this.#name);
   }
 
+  /** False also where it cannot be told. */
+  async #isGone(): Promise<boolean> {
+    try {
+      return await this.#status() === null;
+    } catch {
+      return false;
+    }
+  }
+
   async #openFile(status: JournalFileStatus | null): Promise<OpenedFile> {
     const file = await this.#medium.files.openToAppend(this.#name);
     const { identity } = status ?? await this.#status() ?? beginning;
@@ -245,8 +254,8 @@ export class FileAppender {
     return orElse(push, async (cause) => {
       const undone = await succeeds(() => file.truncate(end.bytes));
       throw new SessionStorageError(
-        `A line could not be written to the journal ${this.#name}; ` +
-          "check the space and the health of the disk",
+        `A line could not be written to the journal ${this.#name}: ` +
+          `${causeText(cause)}; ${remedyOf(cause) ?? "check its disk"}`,
         { cause, committed: undone ? "no" : "unknown" },
       );
     });

@@ -1,12 +1,6 @@
-import {
-  AgentCancelledError,
-  detach,
-  isPromiseLike,
-  throwIfAborted,
-} from "../base/abort.ts";
-import { errorText } from "../base/errors.ts";
+import { detach, isPromiseLike, throwIfAborted } from "../base/abort.ts";
 import { frozen } from "../base/freeze.ts";
-import { andThen, type Later } from "../base/later.ts";
+import { andThen } from "../base/later.ts";
 import {
   type Clock,
   type IdSource,
@@ -16,15 +10,13 @@ import {
 import {
   requireBoolean,
   requireMember,
+  requireMethods,
   requireNumber,
 } from "../base/require.ts";
-import {
-  SessionError,
-  SessionStorageError,
-  SessionUnsupportedError,
-} from "./errors.ts";
+import { SessionUnsupportedError } from "./errors.ts";
 import type { FileMedium, FsyncMode } from "./file_appender.ts";
-import type { FileLocks } from "./file_lock.ts";
+import { type FailedStep, fileFailure } from "./file_failure.ts";
+import type { FileLockKind, FileLocks } from "./file_lock.ts";
 import type {
   JournalAppendResult,
   JournalBackend,
@@ -74,6 +66,12 @@ const fsyncModes: Readonly<Record<FsyncMode, true>> = {
   never: true,
 };
 
+const lockKinds: Readonly<Record<FileLockKind, true>> = {
+  flock: true,
+  lease: true,
+  process: true,
+};
+
 /**
  * Journals as files of one JSON record a line, shared with other processes and
  * with EJAgent Core 0.6.0 of Python.
@@ -107,6 +105,11 @@ export class FileJournal implements JournalBackend {
     options: FileJournalOptions & { readonly locks: FileLocks },
   ) {
     const { locks, fsync = "always", lockTimeoutMs = 10_000 } = options;
+    const { clock = systemClock, ids = randomIds } = options;
+    requireMethods("lock", locks, ["open"]);
+    requireMember("lock.kind", locks.kind, lockKinds);
+    requireMethods("clock", clock, ["now", "setTimer"]);
+    requireMethods("ids", ids, ["next"]);
     this.#medium = {
       files,
       locks,
@@ -114,8 +117,8 @@ export class FileJournal implements JournalBackend {
       lockTimeoutMs: lockTimeoutMs === null
         ? null
         : requireNumber("lockTimeoutMs", lockTimeoutMs, 0),
-      clock: options.clock ?? systemClock,
-      ids: options.ids ?? randomIds,
+      clock,
+      ids,
     };
     if (requireBoolean("requireFlock", options.requireFlock ?? false)) {
       requireFlock(locks);
@@ -137,10 +140,10 @@ export class FileJournal implements JournalBackend {
   ): AsyncGenerator<readonly string[], void, void> {
     throwIfAborted(signal);
     try {
-      const file = this.#file(sessionId, await this.#nameOf(sessionId));
+      const file = this.#file(sessionId, await this.nameOf(sessionId));
       yield* file.read(after, signal);
     } catch (error) {
-      throw storageError("read", sessionId, error);
+      throw this.#failure("read", sessionId, error);
     } finally {
       this.#closeUnused();
     }
@@ -153,10 +156,10 @@ export class FileJournal implements JournalBackend {
   ): Promise<JournalLine | null> {
     throwIfAborted(signal);
     try {
-      const file = this.#file(sessionId, await this.#nameOf(sessionId));
+      const file = this.#file(sessionId, await this.nameOf(sessionId));
       return await file.findCheckpoint(signal);
     } catch (error) {
-      throw storageError("read", sessionId, error);
+      throw this.#failure("read", sessionId, error);
     }
   }
 
@@ -169,12 +172,12 @@ export class FileJournal implements JournalBackend {
     throwIfAborted(signal);
     try {
       const appended = andThen(
-        this.#nameOf(sessionId),
+        this.nameOf(sessionId),
         (name) => this.#file(sessionId, name).append(entry, signal),
       );
       return isPromiseLike(appended) ? await appended : appended;
     } catch (error) {
-      throw storageError("written", sessionId, error);
+      throw this.#failure("written", sessionId, error);
     } finally {
       this.#closeUnused();
     }
@@ -188,8 +191,14 @@ export class FileJournal implements JournalBackend {
     await this.#medium.locks.close?.();
   }
 
-  #nameOf(sessionId: string): Later<string> {
+  /** The file of a session in its directory. */
+  nameOf(sessionId: string): string | Promise<string> {
     return this.#sessions.get(sessionId)?.name ?? journalFileName(sessionId);
+  }
+
+  #failure(step: FailedStep["step"], sessionId: string, error: unknown): Error {
+    const fileName = this.#sessions.get(sessionId)?.name;
+    return fileFailure(error, { step, sessionId, fileName });
   }
 
   // Uses it at once: until its append begins, the others take it for unused.
@@ -220,20 +229,5 @@ function requireFlock({ kind }: FileLocks): void {
   throw new SessionUnsupportedError(
     `Only locks of the kind "${kind}" are available here; ` +
       "inject an implementation of flock or leave requireFlock out",
-  );
-}
-
-function storageError(
-  done: string,
-  sessionId: string,
-  cause: unknown,
-): Error {
-  if (cause instanceof SessionError || cause instanceof AgentCancelledError) {
-    return cause;
-  }
-  return new SessionStorageError(
-    `The journal of session "${sessionId}" cannot be ${done}: ` +
-      `${errorText(cause)}; check the permissions of its directory`,
-    { cause },
   );
 }

@@ -158,7 +158,7 @@ export async function requireJournal(file: JournalFileReader): Promise<void> {
   const length = await file.read(head, 0);
   if (isTornFirstRecord(head.subarray(0, length))) return;
   throw new SessionSerializationError(
-    "The file is no journal; move it away to begin a new one",
+    "The file is no journal",
     { line: 1, offset: 0 },
   );
 }

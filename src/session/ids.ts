@@ -60,6 +60,11 @@ export function requireRecordId(value: unknown): string {
   return id;
 }
 
+/** True for an id as `randomIds` makes them: of these alone it is sure that they never come again. */
+export function isRandomId(id: string): boolean {
+  return /^[0-9a-f]{12}4[0-9a-f]{19}$/.test(id);
+}
+
 /** Checks the name of a branch and trims it; `main` if it is omitted. */
 export function requireBranchId(
   value: unknown = DEFAULT_SESSION_BRANCH,

@@ -161,6 +161,12 @@ export interface JournalBackend {
     options?: JournalCallOptions,
   ): Promise<JournalLine | null>;
 
+  /**
+   * Names the file that holds a journal, for whoever has to mend it by hand.
+   * Optional: leave it out where there is no file.
+   */
+  nameOf?(sessionId: string): string | Promise<string>;
+
   /** Releases what the backend holds. Called once, after all other calls have settled. */
   close?(): Promise<void>;
 }

@@ -1,3 +1,5 @@
+import { requireText, requireType } from "../base/require.ts";
+
 /** What is known about a file without opening it. */
 export interface JournalFileStatus {
   /** Which file it is: equal as long as the file is not replaced by another. */
@@ -55,4 +57,18 @@ export interface JournalFiles {
   openToAppend(name: string): JournalFile | Promise<JournalFile>;
   /** Resolves when names of files that were created survive a power loss. */
   syncDirectory(): void | Promise<void>;
+}
+
+/**
+ * Checks the path of a directory of journals.
+ *
+ * @throws {TypeError} Not a string. @throws {RangeError} Blank.
+ */
+export function requireRoot(root: unknown): void {
+  requireType(
+    typeof root === "string",
+    "root",
+    "the path of a directory, a string",
+  );
+  requireText("root", root);
 }

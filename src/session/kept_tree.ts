@@ -1,17 +1,19 @@
 import { AgentCancelledError } from "../base/abort.ts";
 import type { Logger } from "../base/ports.ts";
 import { abortable, abortableSteps } from "./abortable.ts";
+import { withRemedy } from "./damage.ts";
 import {
   JournalReplacedError,
   readFailure,
   SessionSerializationError,
 } from "./errors.ts";
+import { isMain } from "./ids.ts";
 import type { JournalBackend, JournalPosition } from "./journal.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
 import { JournalTree, type TreeBranch, type TreeNode } from "./tree.ts";
 
-/** What was added to a journal since its last checkpoint of `main`. */
+/** What was added to the branch `main` of a journal since its last checkpoint. */
 export interface JournalGrowth {
   recordCount: number;
   /** Characters in the lines of those records. */
@@ -153,7 +155,7 @@ export class KeptTree {
         length: 0,
         checkpointLength: line.length,
       };
-    } else {
+    } else if (isMain(record.branchId)) {
       this.#growth.recordCount += 1;
       this.#growth.length += line.length;
     }
@@ -163,7 +165,10 @@ export class KeptTree {
     const failure = readFailure(this.#sessionId, error);
     const isDamage = failure instanceof SessionSerializationError;
     if (!isDamage || failure.line === null) return failure;
-    return failure.at(failure.line, await this.#offsetOf(failure.line, signal));
+    const { line } = failure;
+    const offset = failure.offset ?? await this.#offsetOf(line, signal);
+    const fileName = await this.#backend.nameOf?.(this.#sessionId);
+    return withRemedy(failure.at(line, offset), fileName);
   }
 
   /** The byte at which a line begins. Only damage is worth reading everything for it. */

@@ -9,10 +9,12 @@ import { Gate } from "../base/gate.ts";
 import type { Clock, Logger } from "../base/ports.ts";
 import {
   causeText,
+  SessionArgumentError,
   SessionError,
   SessionSerializationError,
   SessionStorageError,
 } from "./errors.ts";
+import { isRandomId } from "./ids.ts";
 import type { JournalBackend, JournalEntry } from "./journal.ts";
 import { type JournalGrowth, KeptTree } from "./kept_tree.ts";
 import { isCheckpointOfMain, type SessionRecord } from "./record.ts";
@@ -37,7 +39,7 @@ export interface ViewOptions {
 export interface NewRecord {
   /** Its id. */
   readonly recordId: string;
-  /** True if that id was never tried before, so that no record can have it. */
+  /** True if that id was never tried before, so that a record that has it is another one. */
   readonly freshId: boolean;
   /** Makes it; called again after other writers moved the journal. */
   readonly plan: (tree: JournalTree) => SessionRecord;
@@ -118,6 +120,7 @@ export class OpenJournal {
    * the backend refuses, and the record is planned anew. An error of the plan
    * counts only if the plan saw the newest state.
    *
+   * @throws {SessionArgumentError} `record_exists`: a fresh id is not fresh.
    * @param signal Without effect once storing has begun.
    */
   append(next: NewRecord, signal?: AbortSignal): Promise<TreeBranch> {
@@ -126,15 +129,20 @@ export class OpenJournal {
 
   async #append(next: NewRecord, signal?: AbortSignal): Promise<TreeBranch> {
     const lostAnswers: unknown[] = [];
+    const sentLines: string[] = [];
     // A tree that began at a checkpoint knows no record before it.
-    const whole = next.whole || !next.freshId;
+    const whole = next.whole || !next.freshId || !isRandomId(next.recordId);
     let known = this.#kept.known(whole);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const begun = lostAnswers.length > 0;
       const tree = known ??
         await this.#current(whole, lostAnswers, signal);
       const stored = tree.node(next.recordId);
-      if (stored !== undefined) return await this.#kept.branchAt(tree, stored);
+      if (stored !== undefined) {
+        const branch = await this.#kept.branchAt(tree, stored);
+        if (next.freshId) requireOneOf(sentLines, branch.record);
+        return branch;
+      }
       if (lostAnswers.length === maxLostAnswers) break;
 
       const planned = prepare(next, tree, known === undefined);
@@ -144,6 +152,7 @@ export class OpenJournal {
       const entry = entryOf(record, next.dataText, tree);
       try {
         const options = { signal: begun ? undefined : signal };
+        sentLines.push(entry.line);
         const answer = await this.#backend.append(
           this.#sessionId,
           entry,
@@ -247,6 +256,19 @@ function prepare(
     if (isCurrent) throw error;
     return undefined;
   }
+}
+
+/** Tells a record whose storing was answered by nobody from another one of the same id. */
+function requireOneOf(
+  sentLines: readonly string[],
+  record: SessionRecord,
+): void {
+  if (sentLines.some((line) => line === encodeRecord(record))) return;
+  throw new SessionArgumentError(
+    "record_exists",
+    `Session "${record.sessionId}" has a record "${record.recordId}" already; ` +
+      "use ids that never come again, not even after a restart",
+  );
 }
 
 function entryOf(

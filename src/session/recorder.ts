@@ -50,7 +50,7 @@ export interface SessionRecorderOptions {
     | undefined;
   /** Told once per run of the first failure. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
-  /** Names records. @default {randomIds} */
+  /** Names records; an id must never come again, not even after a restart. @default {randomIds} */
   readonly ids?: IdSource | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface SessionRetry {
 export interface JournalStorageOptions {
   /** Stamps records and drives the pauses between attempts. @default {systemClock} */
   readonly clock?: Clock | undefined;
-  /** Names records and branches. @default {randomIds} */
+  /** Names records and branches; an id must never come again, not even after a restart. @default {randomIds} */
   readonly ids?: IdSource | undefined;
   /** Told of oddities in journals. @default {consoleLogger} */
   readonly logger?: Logger | undefined;
@@ -40,8 +40,8 @@ export interface JournalStorageOptions {
    */
   readonly cachedSessionCount?: number | undefined;
   /**
-   * After how many records a journal is worth a checkpoint, which bounds what a
-   * later program has to read; null for never. A checkpoint is as long as the
+   * After how many records of `main` it is worth a checkpoint, which bounds what
+   * a later program has to read; null for never. A checkpoint is as long as the
    * session, so at least as much must have been added as the last one took.
    *
    * @default {null}
@@ -91,15 +91,17 @@ export interface AppendOptions extends StorageCallOptions {
   /**
    * An id of the caller's own, not used before; trimmed. If a record of this id
    * is stored already, it is returned and nothing is written, so that an append
-   * whose outcome is unknown can be repeated.
+   * whose outcome is unknown can be repeated; but see `freshId`.
    *
    * @default {a fresh one}
    */
   readonly recordId?: string | undefined;
   /**
    * True if this is the first append with that `recordId`, as if the storage had
-   * made it: it is then not looked for in what is stored, which can mean to read
-   * the journal up to its last checkpoint. False for a repetition.
+   * made it: a record that has it is then another one, and the append is refused
+   * as `record_exists`. A random UUID of 32 lower-case hex digits is not looked
+   * for where the journal was read from its last checkpoint only; for any other
+   * id the whole journal is read once. False for a repetition.
    *
    * @default {false}
    */
@@ -216,8 +218,9 @@ export interface SessionTreeStorage extends SessionStorage {
   /**
    * Stores one change at the head of its branch.
    *
-   * @throws {SessionArgumentError} Unknown branch; or a `branch_created`, which
-   * only `fork`, `rollback` and `prepareRetry` write.
+   * @throws {SessionArgumentError} Unknown branch; a `branch_created`, which
+   * only `fork`, `rollback` and `prepareRetry` write; or an id that is said to be
+   * fresh and is not.
    * @throws {SessionConflictError} The head is not the expected one.
    * @throws {SessionSerializationError} The data is no JSON or breaks a rule of
    * the session.

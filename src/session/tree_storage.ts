@@ -6,7 +6,11 @@ import {
   randomIds,
   systemClock,
 } from "../base/ports.ts";
-import { requireInteger, requireMethods } from "../base/require.ts";
+import {
+  requireInteger,
+  requireMethods,
+  requireObject,
+} from "../base/require.ts";
 import {
   type BranchFacts,
   type NewBranch,
@@ -90,8 +94,11 @@ export class JournalTreeStorage implements SessionTreeStorage {
   constructor(backend: JournalBackend, options: JournalStorageOptions = {}) {
     requireMethods("backend", backend, ["read", "append"]);
     const { clock = systemClock, ids = randomIds, logger = consoleLogger } =
-      options;
+      requireObject("options", options);
     const { cachedSessionCount = 64, checkpointEvery = null } = options;
+    requireMethods("clock", clock, ["now", "setTimer"]);
+    requireMethods("ids", ids, ["next"]);
+    requireMethods("logger", logger, ["warn"]);
     const capacity = requireInteger(
       "cachedSessionCount",
       cachedSessionCount,

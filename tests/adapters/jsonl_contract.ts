@@ -12,7 +12,12 @@ import type { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import { journalContract } from "../../src/testing/journal_contract.ts";
 import { silentLogger } from "../../src/testing/ports.ts";
 import { storageContract } from "../../src/testing/storage_contract.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertThrows,
+} from "../support/assert.ts";
 import type { Runtime } from "../support/runtime.ts";
 import { test } from "../support/suite.ts";
 
@@ -53,6 +58,38 @@ export function jsonlContract(runtime: Runtime, open: Open): void {
       }
     });
   }
+
+  test("wrong arguments are named before anything is opened", here, () => {
+    const roots = [undefined, null, 3, new URL("file:///sessions")];
+    for (const root of roots as unknown[]) {
+      assertThrows(() => open(root as string), TypeError, "root must be");
+    }
+    for (const root of ["", " "]) {
+      assertThrows(() => open(root), RangeError, "root must not be blank");
+    }
+    for (const name of ["clock", "ids", "logger"]) {
+      const options = { [name]: 3 } as JournalStorageOptions;
+      assertThrows(() => open("sessions", options), TypeError, name);
+    }
+    const none = null as unknown as JournalStorageOptions;
+    assertThrows(() => open("sessions", none), TypeError, "options must be");
+  });
+
+  test("a root that is a file is told with what helps", here, async () => {
+    const { root, remove } = newRoot();
+    fs.writeFileSync(root, "");
+    const storage = open(root);
+    try {
+      await assertRejects(
+        () => storage.save(new AgentSession("s", "A")),
+        SessionStorageError,
+        "check the path of its directory",
+      );
+    } finally {
+      await storage.close();
+      remove();
+    }
+  });
 
   inRoot("ids stay inside the root, each with a file of its own", {
     case: "SE-K-01",

@@ -397,6 +397,82 @@ test("sessions that were busy at the same time do not all stay open", async () =
   assertEquals([directory.openCount, locks.openCount], [0, 0]);
 });
 
+test(
+  "a medium that fails even the look after the failure hides nothing of it",
+  {
+    case: "SE-K-03",
+  },
+  async () => {
+    const { directory, journal } = open();
+    await appendAll(journal, 2);
+    directory.fail("sync");
+    directory.fail("truncate");
+    const status = directory.status.bind(directory);
+    directory.status = (file) => {
+      if (directory.log.includes("truncate")) throw new Error("EIO: stat");
+      return status(file);
+    };
+    const error = await assertRejects(
+      () => journal.append("S", entryOf(3)),
+      SessionStorageError,
+      "sync failed",
+    );
+    assertEquals(error.committed, "unknown");
+  },
+);
+
+test("a failure of the file system is told with what helps against it", async () => {
+  const remedies = {
+    EACCES: "check the permissions of its directory",
+    EMFILE: "close other files or raise the limit of open ones",
+    ENOSPC: "make room on its disk",
+    ENOTDIR: "check the path of its directory",
+    EBUSY: "check its directory",
+  };
+  for (const [code, remedy] of Object.entries(remedies)) {
+    const { directory, journal } = open();
+    const cause = Object.assign(new Error(`${code}: no luck`), { code });
+    directory.fail("openToAppend", cause);
+    const error = await assertRejects(
+      () => journal.append("S", entryOf(1)),
+      SessionStorageError,
+    );
+    assertEquals(
+      error.message,
+      `The journal of session "S" cannot be written: ${code}: no luck; ${remedy}`,
+    );
+  }
+  const { directory, journal } = open();
+  const full = Object.assign(new Error("Disk full"), { code: "ENOSPC" });
+  directory.fail("write", full);
+  await assertRejects(
+    () => journal.append("S", entryOf(1)),
+    SessionStorageError,
+    `A line could not be written to the journal ${name}: Disk full; make room on its disk`,
+  );
+});
+
+test("damage that an append meets is told with the file and what helps", async () => {
+  const { directory, journal } = open();
+  directory.put(name, `${lineOf(1)}\nno record\n`);
+  const error = await assertRejects(
+    () => journal.append("S", entryOf(3)),
+    SessionSerializationError,
+  );
+  assertEquals(
+    error.message,
+    'The journal of session "S" is damaged: The journal ends in no record (line 2); ' +
+      `the record before it is whole: restore the file ${name} from a copy`,
+  );
+  directory.put(name, "a letter to nobody");
+  await assertRejects(
+    () => journal.append("S", entryOf(1)),
+    SessionSerializationError,
+    `The file is no journal (line 1, byte 0); restore the file ${name} from a copy, ` +
+      "or move it away to begin a new one",
+  );
+});
+
 test("a directory that cannot be made is a typed error", async () => {
   const { directory, locks, journal } = open();
   directory.fail("makeDirectory", new Error("EROFS: read-only file system"));

@@ -182,6 +182,23 @@ test(
   },
 );
 
+test("damage is told with its file and the byte to cut it at", async () => {
+  const { lines, starts } = await writtenJournal();
+  for (const broken of ["no JSON", "{}"]) {
+    const directory = new FakeDirectory();
+    directory.put(name, lines.with(3, broken).join("\n") + "\n");
+    const load = () => open(directory).load("S");
+    const error = await assertRejects(load, SessionSerializationError);
+    const remedy =
+      `(line 4, byte ${starts[3]}); the 3 records before it are whole: ` +
+      `restore the file ${name} from a copy, ` +
+      `or cut it at byte ${starts[3]} to go on without the rest`;
+    assertEquals(error.message.slice(-remedy.length), remedy);
+    directory.put(name, directory.bytes(name).slice(0, error.offset!));
+    assertEquals((await open(directory).records("S")).length, 3);
+  }
+});
+
 test("without its last line feed a journal lacks its last record", {
   case: "B65",
 }, async () => {

@@ -263,6 +263,17 @@ test("no checkpoint is written within a run, or where another writer is faster",
   assertEquals(await new JournalTreeStorage(journal).checkpointIfDue(s), null);
 });
 
+test("what other branches get is no reason for a checkpoint of main", async () => {
+  const { storage } = openStorage({ checkpointEvery: 2 });
+  await recordRun(storage, "r1");
+  const checkpoint = await storage.checkpointIfDue(s);
+  await storage.fork(s, { branchId: "side" });
+  await recordRun(storage, "r2", "side");
+  await recordRun(storage, "r3", "side");
+  assertEquals(await storage.checkpointIfDue(s), null);
+  assertEquals(await storage.head(s), checkpoint);
+});
+
 test("branches that began elsewhere are no matter to who reads main from a checkpoint", async () => {
   const { journal, storage } = openStorage();
   await recordRuns(storage, ["r1", "r2"]);
