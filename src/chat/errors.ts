@@ -17,6 +17,7 @@ import {
   verdictOf,
   waitingHelps,
 } from "./classify.ts";
+import { mayShow } from "./secrets.ts";
 
 /** The request that errors speak about. */
 export interface Operation {
@@ -111,13 +112,28 @@ export function providerError(
 export function toModelError(
   operation: Operation,
   thrown: unknown,
-  progress: {
-    readonly answering: boolean;
-    readonly started: boolean;
-    readonly now: number;
-  },
+  progress: Progress,
 ): ModelProviderError {
   if (thrown instanceof ModelProviderError) return thrown;
+  try {
+    return errorFrom(operation, thrown, progress);
+  } catch {
+    // What was thrown throws itself when it is read.
+    return errorFrom(operation, new Error(errorText(thrown)), progress);
+  }
+}
+
+interface Progress {
+  readonly answering: boolean;
+  readonly started: boolean;
+  readonly now: number;
+}
+
+function errorFrom(
+  operation: Operation,
+  thrown: unknown,
+  progress: Progress,
+): ModelProviderError {
   const failure = failureOf(thrown);
   if (failure !== undefined) {
     const { started: responseStarted, now } = progress;
@@ -188,16 +204,12 @@ function quote(operation: Operation, text: string): string {
   return safe.trim().replace(/\.$/, "");
 }
 
-/** What was thrown, or its redacted text if any part of it holds a secret. */
+/** What was thrown, or its redacted text if it may show a secret. */
 function safeCause(operation: Operation, thrown: unknown): unknown {
-  if (!operation.secrets.some((secret) => holds(thrown, secret))) return thrown;
+  if (!mayShow(thrown, operation.secrets)) return thrown;
   const safe = new Error(quote(operation, rootText(thrown)));
   if (thrown instanceof Error) safe.name = thrown.name;
   return safe;
-}
-
-function holds(thrown: unknown, secret: string): boolean {
-  return causesOf(thrown).some((at) => visibleText(at).includes(secret));
 }
 
 /** What was thrown and what caused it, the outermost first. */
@@ -214,18 +226,6 @@ function causesOf(thrown: unknown): readonly unknown[] {
 function firstOf(error: Error): unknown {
   const { errors } = error as { readonly errors?: unknown };
   return Array.isArray(errors) ? errors[0] : undefined;
-}
-
-/** All that a log would show of a thrown value. */
-function visibleText(thrown: unknown): string {
-  const message = thrown instanceof Error
-    ? `${thrown.message} ${thrown.stack ?? ""}`
-    : String(thrown);
-  try {
-    return `${message} ${JSON.stringify(thrown)}`;
-  } catch {
-    return message;
-  }
 }
 
 function adviceFor(

@@ -4,6 +4,7 @@ import type { ChatCompat } from "./compat.ts";
 import type { ModelConfig } from "./config.ts";
 import type { ChatEndpoint } from "./endpoint.ts";
 import type { Operation } from "./errors.ts";
+import { secretsOf } from "./secrets.ts";
 
 /** What all requests of one adapter have in common, streamed or not. */
 export interface RequestForm {
@@ -94,19 +95,12 @@ function operationOf(
   { config, endpoint, compat, headers }: RequestFormInput,
 ): Operation {
   const { model, timeoutMs, apiKey } = config;
-  const secrets = [apiKey, endpoint.query, ...Object.values(headers)]
-    .map((text) => text.replace(/^(?:basic|bearer) +/i, ""));
   return {
     name,
     baseUrl: endpoint.baseUrl,
     model,
     timeoutMs,
-    secrets: secrets.filter(isWorthHiding),
+    secrets: secretsOf(apiKey, endpoint.query, headers),
     emptyBodyMeansOverflow: compat.emptyBodyMeansOverflow,
   };
-}
-
-// Shorter ones are placeholders, and hiding them would tear words apart.
-function isWorthHiding(text: string): boolean {
-  return text.length >= 8;
 }
