@@ -10,6 +10,7 @@ import {
   type Delivery,
   respond,
   type RespondStep,
+  serverKinds,
   type ServerStep,
 } from "./server_steps.ts";
 import { playStep } from "./steps.ts";
@@ -97,6 +98,7 @@ export interface ModelServer {
  * released never answers.
  *
  * @param script Steps in the order of the requests, or a function that answers every request.
+ * @throws {TypeError} It is neither, or holds something that is no step.
  *
  * @example Ask it directly
  * ```ts
@@ -117,7 +119,7 @@ export function modelServer(
   options: ModelServerOptions = {},
 ): ModelServer {
   const { clock = systemClock } = options;
-  const player = new ScriptPlayer(script);
+  const player = new ScriptPlayer(script, serverKinds);
   const requests: ChatRequestBody[] = [];
   const headers: Headers[] = [];
   const refusals: string[] = [];

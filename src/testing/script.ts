@@ -1,8 +1,7 @@
 import { isPromiseLike } from "../base/abort.ts";
 import { EJAgentError } from "../base/errors.ts";
-import { isJsonObject } from "../base/json.ts";
 import { requireType } from "../base/require.ts";
-import type { ScriptRequest } from "./steps.ts";
+import { isStep, type ScriptRequest, type StepKinds } from "./steps.ts";
 
 /** A step, or a function that makes it when its turn has come. */
 export type ScriptItem<Step> =
@@ -21,33 +20,43 @@ export class ScriptError extends EJAgentError {
 }
 
 /** Hands out the steps of a script, one per request. */
-export class ScriptPlayer<Step extends object> {
-  readonly #items: ScriptItem<Step>[];
+export class ScriptPlayer<Step extends { readonly kind: string }> {
+  readonly #kinds: StepKinds<Step>;
+  readonly #items: ScriptItem<Step>[] = [];
   readonly #endless:
     | ((request: ScriptRequest) => Step | Promise<Step>)
     | undefined;
   readonly #mistakes: ScriptError[] = [];
   #played = 0;
 
-  constructor(script: Script<Step>) {
+  /** @throws {TypeError} No script, or one that holds something else than steps. */
+  constructor(script: Script<Step>, kinds: StepKinds<Step>) {
     requireType(
       typeof script === "function" || Array.isArray(script),
       "A script",
       "a list of steps or a function",
     );
+    this.#kinds = kinds;
     this.#endless = typeof script === "function" ? script : undefined;
-    this.#items = typeof script === "function" ? [] : [...script];
+    if (typeof script !== "function") this.push(...script);
   }
 
-  /** Adds steps behind the others. */
+  /** Adds steps behind the others. @throws {TypeError} One is none. */
   push(...items: readonly ScriptItem<Step>[]): void {
+    for (const item of items) {
+      requireType(
+        typeof item === "function" || isStep(item, this.#kinds),
+        "What a script holds",
+        `a step or a function that makes one; ${remedy}`,
+      );
+    }
     this.#items.push(...items);
   }
 
   /**
    * Takes the next step at once; a function is called with the request.
    *
-   * @throws {ScriptError} If the script is over or holds something else than a step.
+   * @throws {ScriptError} If the script is over or makes something else than a step.
    */
   next(request: ScriptRequest): Step | Promise<Step> {
     const item = this.#items[this.#played] ?? this.#endless;
@@ -67,10 +76,9 @@ export class ScriptPlayer<Step extends object> {
   }
 
   #requireStep(step: Step, { index }: ScriptRequest): Step {
-    if (isJsonObject(step) && typeof step.kind === "string") return step;
+    if (isStep(step, this.#kinds)) return step;
     const error = new ScriptError(
-      `What the script holds for request ${index + 1} is no step; ` +
-        "make one with text(), calls(), fail() or the like",
+      `What the script makes for request ${index + 1} is no step; ${remedy}`,
     );
     this.note(error);
     throw error;
@@ -94,6 +102,8 @@ export class ScriptPlayer<Step extends object> {
     }
   }
 }
+
+const remedy = "make one with text(), calls(), fail() or the like";
 
 function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? "" : "s"}`;

@@ -8,7 +8,7 @@ import type {
 } from "../model/adapter.ts";
 import { ModelProtocolError } from "../model/errors.ts";
 import { type Script, type ScriptItem, ScriptPlayer } from "./script.ts";
-import { playStep, type ScriptStep } from "./steps.ts";
+import { playStep, scriptKinds, type ScriptStep } from "./steps.ts";
 
 /** One request that a {@linkcode ScriptedModel} got. */
 export interface ScriptedRequest {
@@ -80,12 +80,13 @@ export class ScriptedModel implements ModelAdapter {
    * Starts at the first step.
    *
    * @param script Steps in the order of the requests, or a function that answers every request.
+   * @throws {TypeError} It is neither, or holds something that is no step.
    */
   constructor(
     script: Script<ScriptStep>,
     options: ScriptedModelOptions = {},
   ) {
-    this.#player = new ScriptPlayer(script);
+    this.#player = new ScriptPlayer(script, scriptKinds);
     this.target = options.target ?? { provider: "scripted" };
     if (!options.completeOnly) {
       this.stream = (context, call) => this.#play(context, call, "stream");

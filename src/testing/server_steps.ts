@@ -1,5 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
-import type { ScriptStep } from "./steps.ts";
+import { scriptKinds, type ScriptStep, type StepKinds } from "./steps.ts";
 
 /** How the bytes of a response travel. */
 export interface Delivery {
@@ -45,6 +45,13 @@ export interface DeliverStep {
 
 /** What a model server does when it is asked once. */
 export type ServerStep = ScriptStep | RespondStep | DeliverStep;
+
+/** The kinds that a model server plays. */
+export const serverKinds: StepKinds<ServerStep> = {
+  ...scriptKinds,
+  respond: true,
+  deliver: true,
+};
 
 /**
  * Responds with any status, body and headers.

@@ -1,6 +1,6 @@
 import { unlessAborted } from "../base/abort.ts";
-import type { JsonObject } from "../base/json.ts";
-import { requireList } from "../base/require.ts";
+import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { requireList, requireType } from "../base/require.ts";
 import type { AgentMessage, AssistantMessage } from "../messages/message.ts";
 import { assistantMessage } from "../messages/message.ts";
 import type { ModelToolCall, OpenAIFunctionTool } from "../messages/tool.ts";
@@ -86,6 +86,29 @@ export type ScriptStep =
   | EventsStep
   | BlockStep;
 
+/** Kinds of steps that a script may hold. */
+export type StepKinds<Step extends { readonly kind: string }> = Readonly<
+  Record<Step["kind"], true>
+>;
+
+/** The kinds that a scripted model plays. */
+export const scriptKinds: StepKinds<ScriptStep> = {
+  answer: true,
+  deltas: true,
+  fail: true,
+  events: true,
+  block: true,
+};
+
+/** True for an object of one of these kinds. */
+export function isStep(
+  step: unknown,
+  kinds: Readonly<Record<string, true>>,
+): boolean {
+  return isJsonObject(step) && typeof step.kind === "string" &&
+    Object.hasOwn(kinds, step.kind);
+}
+
 /** What an answer reports beside its message. */
 export interface AnswerOptions {
   /** Token counts; null, the default, means that the provider did not say. */
@@ -115,6 +138,11 @@ export function text(
   content: string | null,
   options: AnswerOptions = {},
 ): AnswerStep {
+  requireType(
+    content === null || typeof content === "string",
+    "The text of a step",
+    "a string or null",
+  );
   return answer(assistantMessage(content), options);
 }
 
@@ -180,6 +208,11 @@ export function deltas(
   pieces: readonly (string | ModelDelta)[],
   then?: ScriptStep,
 ): DeltasStep {
+  requireType(
+    then === undefined || isStep(then, scriptKinds),
+    "What follows deltas",
+    "a step; make one with text(), calls(), fail() or block()",
+  );
   const list = pieces.map((piece): ModelDelta =>
     typeof piece === "string" ? { kind: "text_delta", delta: piece } : piece
   );
@@ -272,6 +305,12 @@ export async function* playStep(
 }
 
 function toToolCall(call: ScriptedCall, index: number): ModelToolCall {
+  requireType(
+    typeof call === "string" ||
+      isJsonObject(call) && typeof call.name === "string",
+    "A call",
+    'the name of a tool or an object such as { name: "add", arguments: { a: 1 } }',
+  );
   const { name, id, arguments: args = {} } = typeof call === "string"
     ? { name: call }
     : call;

@@ -281,7 +281,12 @@ test("requests beyond the script and steps left over are reported", async () => 
 
 test("what is no script and no step is reported", async () => {
   assertThrows(() => modelServer(undefined as never), TypeError, "A script");
-  const server = modelServer([{ text: "Hello" } as never]);
+  assertThrows(
+    () => modelServer([{ text: "Hello" } as never]),
+    TypeError,
+    "make one with text(), calls(), fail()",
+  );
+  const server = modelServer([() => ({ text: "Hello" }) as never]);
   const response = await postStream(server);
   assertEquals(response.status, 400);
   assertEquals((await response.json()).error.code, "script_mismatch");

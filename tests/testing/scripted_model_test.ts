@@ -3,6 +3,7 @@ import type { ModelStreamEvent } from "../../src/model/adapter.ts";
 import { ModelProtocolError } from "../../src/model/errors.ts";
 import { ScriptError } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted_model.ts";
+import { respond } from "../../src/testing/server_steps.ts";
 import {
   block,
   calls,
@@ -208,13 +209,30 @@ test("what is no script, no step and no list of calls is refused", async () => {
     );
   }
   assertThrows(() => calls("add" as never), TypeError, "must be a list");
-  const scripts = [["Hello"], [() => "Hello"], async () => await undefined];
+  for (const call of [["add", {}], null, 5, { arguments: {} }]) {
+    assertThrows(() => calls([call] as never), TypeError, '{ name: "add"');
+  }
+  assertThrows(() => text(5 as never), TypeError, "a string or null");
+  assertThrows(() => deltas(["a"], "b" as never), TypeError, "a step");
+  const strange = { kind: "surprise" };
+  for (const step of ["Hello", strange, { kind: "toString" }, respond(200)]) {
+    const refused = "What a script holds must be a step or a function";
+    const make = () => new ScriptedModel([text("a"), step] as never);
+    assertThrows(make, TypeError, refused);
+    const model = new ScriptedModel([]);
+    assertThrows(() => model.push(step as never), TypeError, refused);
+  }
+  const scripts = [
+    [() => "Hello"],
+    [() => strange],
+    async () => await undefined,
+  ];
   for (const script of scripts) {
     const model = new ScriptedModel(script as never);
     await assertRejects(
       () => ask(model),
       ScriptError,
-      "What the script holds for request 1 is no step; make one with text()",
+      "What the script makes for request 1 is no step; make one with text()",
     );
     assertThrows(() => model.assertDone(), ScriptError, "no step");
   }
