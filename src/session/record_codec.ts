@@ -1,5 +1,5 @@
 import { deepFreeze } from "../base/freeze.ts";
-import { canonicalText } from "./canonical.ts";
+import { canonicalText, isDeeperThan } from "./canonical.ts";
 import {
   readCount,
   readMember,
@@ -47,10 +47,14 @@ export function sessionRecordFromJson(line: string): SessionRecord {
 /**
  * The canonical text of the data of a record.
  *
+ * @param maxDepth How deep it may be nested.
  * @throws {SessionSerializationError} It is not JSON.
  */
-export function encodeData(data: SessionRecord["data"]): string {
-  return canonicalText(data, "The data of a record");
+export function encodeData(
+  data: SessionRecord["data"],
+  maxDepth?: number,
+): string {
+  return canonicalText(data, { name: "The data of a record", maxDepth });
 }
 
 /**
@@ -79,6 +83,9 @@ export function encodeRecord(
     `,"type":${JSON.stringify(record.kind)}}`;
 }
 
+/** More than any implementation writes, and less than what overflows a stack. */
+const maxLineDepth = 1000;
+
 /**
  * Reads a line of a journal.
  *
@@ -88,6 +95,11 @@ export function encodeRecord(
  */
 export function decodeRecord(line: string): SessionRecord {
   const wire = readObject(parse(line), "A journal record");
+  if (line.length > 2 * maxLineDepth && isDeeperThan(wire, maxLineDepth)) {
+    throw new SessionSerializationError(
+      `The record is nested more than ${maxLineDepth} levels deep`,
+    );
+  }
   readVersion(
     wire.journal_schema_version,
     "journal_schema_version",

@@ -4,6 +4,7 @@ import { requireRecordId } from "./ids.ts";
 import type { JournalBackend } from "./journal.ts";
 import type { JournalCache } from "./journal_cache.ts";
 import type { SessionRecord } from "./record.ts";
+import { timeText } from "./time_text.ts";
 import type { JournalTree, TreeBranch } from "./tree.ts";
 import type { RecordFacts } from "./writing.ts";
 
@@ -60,7 +61,7 @@ export class RecordWriter {
     const { whole, dataText, recordId: ownId = this.#ids.next() } = change;
     const recordId = requireRecordId(ownId);
     const freshId = change.freshId ?? change.recordId === undefined;
-    const createdAt = new Date(this.#clock.now()).toISOString();
+    const createdAt = timeText(this.#clock);
     const plan = (tree: JournalTree) => {
       const { facts, parentId } = change.plan(tree);
       // In the shape of the records that are read, and written out: spreading takes

@@ -25,6 +25,7 @@ import type {
   SessionTreeStorage,
 } from "./storage.ts";
 import { itemsOf } from "./strand.ts";
+import { timeText } from "./time_text.ts";
 
 /** Which run is to be closed, and the time to write down. */
 export interface RecoveryRequest extends RecoverOptions {
@@ -109,7 +110,7 @@ async function closeRun(
         version: 1,
         reason,
         interrupted_tool_call_ids: interruptedIds,
-        recovered_at: new Date(clock.now()).toISOString(),
+        recovered_at: timeText(clock),
       },
     },
   });

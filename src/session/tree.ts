@@ -204,7 +204,7 @@ export class JournalTree {
     const lossy = lossyNumbersOf(line);
     if (lossy.length === 0) return node;
     if (!this.#isLossy) {
-      this.#report("The journal holds integers that were rounded when read");
+      this.#report("The journal holds numbers that were rounded when read");
     }
     this.#isLossy = true;
     const lossyNumbers = [...new Set([...node.state.lossyNumbers, ...lossy])];

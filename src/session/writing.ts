@@ -1,12 +1,14 @@
 import { frozenCopy } from "../base/freeze.ts";
 import { requireInteger, requireMember } from "../base/require.ts";
 import { unknownBranch } from "./branching.ts";
+import { maxDataDepth } from "./canonical.ts";
 import { SessionArgumentError, SessionConflictError } from "./errors.ts";
 import { DEFAULT_SESSION_BRANCH, requireId, requireSessionId } from "./ids.ts";
 import {
   RECORD_KINDS,
   type SessionRecord,
   type SessionRecordDraft,
+  type SessionRecordKind,
 } from "./record.ts";
 import { checkRecord, encodeData } from "./record_codec.ts";
 import type { SessionState } from "./state.ts";
@@ -42,7 +44,7 @@ export function readDraft(draft: SessionRecordDraft): CheckedDraft {
     );
   }
   const sessionId = requireSessionId(draft.sessionId);
-  const dataText = encodeData(draft.data);
+  const dataText = encodeData(draft.data, maxDepthOf(kind));
   const facts = {
     kind,
     data: frozenCopy(draft.data),
@@ -54,6 +56,21 @@ export function readDraft(draft: SessionRecordDraft): CheckedDraft {
   } as RecordFacts;
   checkRecord(facts);
   return { sessionId, facts, dataText };
+}
+
+/**
+ * How deep the data of a record may be nested, so that what one record brought
+ * has room in a compaction and in a checkpoint, where it lies some levels deeper.
+ */
+function maxDepthOf(kind: SessionRecordKind): number {
+  switch (kind) {
+    case "checkpoint":
+      return maxDataDepth;
+    case "compaction_applied":
+      return maxDataDepth - 10;
+    default:
+      return maxDataDepth - 20;
+  }
 }
 
 /**

@@ -399,9 +399,6 @@ test("sessions that were busy at the same time do not all stay open", async () =
 
 test(
   "a medium that fails even the look after the failure hides nothing of it",
-  {
-    case: "SE-K-03",
-  },
   async () => {
     const { directory, journal } = open();
     await appendAll(journal, 2);

@@ -153,6 +153,21 @@ test("data that is no JSON is refused", { case: "SE-H-05" }, () => {
   assertEquals(dataText({ a: undefined, b: 1 }), '{"b":1}');
 });
 
+test("what is no JSON is named by its place", () => {
+  const data = {
+    document: { entries: [{ "a key": 1 }, { "a key": Infinity }] },
+  };
+  const error = assertThrows(
+    () => sessionRecordToJson(recordWith(data)),
+    SessionSerializationError,
+  );
+  assertEquals(
+    error.message,
+    "The data of a record must be JSON and holds a number that is not finite " +
+      "at document.entries[1].a key",
+  );
+});
+
 test("unknown members are no obstacle", { case: "SE-H-07" }, async () => {
   const { expected, journal, storage } = openFixture("extra-members");
   const session = (await storage.load(expected.session_id))!;
@@ -245,7 +260,7 @@ test("a record that is read is frozen all the way down", () => {
   );
 });
 
-test("integers that no number holds are found, and nothing else is", () => {
+test("numbers that no number of ours holds are found, and nothing else is", () => {
   const text = JSON.stringify({ a: "9007199254740993", b: 1 }).replace(
     '"b":1',
     '"b":9007199254740993,"c":-12345678901234567890,"d":9007199254740992,' +
@@ -257,4 +272,9 @@ test("integers that no number holds are found, and nothing else is", () => {
     "1000000000000000000000000000000",
   ]);
   assertEquals(lossyNumbersOf('{"id":"1234567890123456789012345678901a"}'), []);
+  const huge = `-1${"0".repeat(400)}`;
+  assertEquals(
+    lossyNumbersOf(`[${huge},1e400, -2.5E+999,1e300,"1e400","a":1e-400]`),
+    [huge, "1e400", "-2.5E+999"],
+  );
 });

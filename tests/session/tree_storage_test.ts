@@ -1,4 +1,5 @@
 import { AgentCancelledError } from "../../src/base/abort.ts";
+import { systemClock } from "../../src/base/ports.ts";
 import {
   JournalReplacedError,
   SessionArgumentError,
@@ -7,8 +8,10 @@ import {
   SessionStorageError,
   SessionUnsupportedError,
 } from "../../src/session/errors.ts";
+import { importJournal } from "../../src/session/export.ts";
 import type { JournalEntry } from "../../src/session/journal.ts";
 import { MemoryJournal } from "../../src/session/memory.ts";
+import type { SessionRecordDraft } from "../../src/session/record.ts";
 import { AgentSession } from "../../src/session/session.ts";
 import { sessionToJson } from "../../src/session/session_codec.ts";
 import type {
@@ -18,6 +21,7 @@ import type {
 import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import {
   answered,
+  compacted,
   finished,
   recordRun,
   recordRuns,
@@ -686,6 +690,89 @@ test("mutating what a storage gave or took changes nothing that is stored", {
   assertEquals([two.messages, (await storage.load(s))!.messages], [[], []]);
 });
 
+test("what can be recorded has room in a compaction and in a checkpoint", async () => {
+  const { storage } = openStorage();
+  const deepest = { role: "assistant", content: "", x: nested(478) } as const;
+  const tooDeep = { ...deepest, x: nested(479) };
+  const parts = [{ type: "text", text: "", x: nested(477) }] as const;
+  await storage.append(
+    draftWith(started("r1"), { run_id: "r1", task: "", content: parts }),
+  );
+  const answer = answered("r1", 2, "");
+  const refused = await assertRejects(
+    () => storage.append(draftWith(answer, { run_id: "r1", message: tooDeep })),
+    SessionSerializationError,
+  );
+  assertEquals(
+    refused.message,
+    "The data of a record must be JSON and holds a cycle or more than 480 levels " +
+      "at message.x[0][0][0][0][0][0][0]…",
+  );
+  await storage.append(
+    draftWith(answer, { run_id: "r1", message: deepest }),
+  );
+  await storage.append(finished("r1", 3));
+  const compaction = compacted("c1", 4, "so far");
+  const { messages } = (await storage.load(s))!;
+  await storage.append(
+    draftWith(compaction, { ...compaction.data, messages }),
+  );
+  const saved = await storage.save((await storage.load(s))!);
+  assertEquals(saved.revision, 5);
+});
+
+function draftWith(draft: SessionRecordDraft, data: unknown) {
+  return { ...draft, data } as SessionRecordDraft;
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+}
+
+test("a record that no stack can hold is damage with a place", async () => {
+  const { journal, storage } = openStorage();
+  await storage.append(started("r1"));
+  await storage.append(answered("r1", 2, "here"));
+  const lines = await linesOf(journal);
+  for (const levels of [1_001, 5_000, 100_000]) {
+    const deep = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+    const copy = new MemoryJournal();
+    await importJournal(
+      { backend: copy },
+      new Blob([`${lines[0]}\n`]).stream(),
+    );
+    await copy.append(s, {
+      after: { revision: 1, recordId: JSON.parse(lines[0]!).record_id },
+      revision: 2,
+      recordId: JSON.parse(lines[1]!).record_id,
+      line: lines[1]!.replace('"here"', deep),
+      checkpoint: false,
+    });
+    for (const call of ["load", "records"] as const) {
+      const error = await assertRejects(
+        () => new JournalTreeStorage(copy)[call](s),
+        SessionSerializationError,
+      );
+      assertEquals(error.line, 2);
+    }
+  }
+});
+
+test("a clock that tells no time is named, and nothing is written", async () => {
+  for (const time of [NaN, 9e15, "noon"]) {
+    const clock = { ...systemClock, now: () => time as number };
+    const { journal, storage } = openStorage({ clock });
+    await assertRejects(
+      () => storage.append(started("r1")),
+      SessionSerializationError,
+      `since the Unix epoch, not ${time}`,
+    );
+    assertEquals(journal.appendCount, 0);
+  }
+});
+
 test("rounded integers are reported once and listed by the session", async () => {
   const warnings: string[] = [];
   const { expected, journal } = openFixture("structured-values");
@@ -698,7 +785,7 @@ test("rounded integers are reported once and listed by the session", async () =>
     "9223372036854775809",
   ]);
   assertEquals(warnings, [
-    "The journal holds integers that were rounded when read",
+    "The journal holds numbers that were rounded when read",
   ]);
   assertEquals(
     (await openFixture("plain-run").storage.load("plain-run"))!.lossyNumbers,
