@@ -1,14 +1,16 @@
-import { ModelProviderError } from "../model/errors.ts";
+import { type ModelErrorOptions, ModelProviderError } from "../model/errors.ts";
 import type { Operation } from "./errors.ts";
 
 /** The error for something else in place of an answer. @param what For example a web page. */
 export function strangeAnswer(
   operation: Operation,
   what: string,
+  options?: ModelErrorOptions,
 ): ModelProviderError {
   return new ModelProviderError(
     `${operation.name} got ${what} instead of an answer; check that ${operation.baseUrl} ` +
       "is the base address of an OpenAI-compatible API, which mostly ends in /v1",
+    options,
   );
 }
 
@@ -27,11 +29,7 @@ export function malformedAnswer(
 
 /** The error for a body without a single byte. */
 export function emptyAnswer(operation: Operation): ModelProviderError {
-  return new ModelProviderError(
-    `${operation.name} got an empty body; check that ${operation.baseUrl} ` +
-      "is the base address of an OpenAI-compatible API",
-    { retryable: true },
-  );
+  return strangeAnswer(operation, "an empty body", { retryable: true });
 }
 
 /** The error for a document in which no choice can be found. */

@@ -37,13 +37,14 @@ export class BodyWriter {
    * @param messages Oldest first.
    * @param tools May be empty; then the body has no `tools`.
    * @param members What else stands in the body.
+   * @throws {TypeError} JSON cannot express one of them.
    */
   write(
     messages: readonly AgentMessage[],
     tools: readonly OpenAIFunctionTool[],
     members: Readonly<Record<string, unknown>>,
   ): Uint8Array<ArrayBuffer> {
-    let tail = `],${wellFormed(JSON.stringify(members)).slice(1, -1)}`;
+    let tail = `],${wellFormed(jsonOf(members)).slice(1, -1)}`;
     if (tools.length > 0) {
       tail += `,"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}]`;
     }
@@ -70,6 +71,25 @@ export class BodyWriter {
       if (isImmutable(tool)) this.#tools.set(tool, json);
     }
     return json;
+  }
+}
+
+function jsonOf(members: Readonly<Record<string, unknown>>): string {
+  try {
+    return JSON.stringify(members);
+  } catch (cause) {
+    const name = Object.keys(members).find((name) => !isJson(members[name]));
+    const message = `The model option ${name} holds what JSON cannot express`;
+    throw new TypeError(message, { cause });
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -97,8 +97,8 @@ export function createModelConfig(input: ModelConfigInput): ModelConfig {
  * Takes a plain record and reads nothing by itself: `environment()` of `./deno`,
  * `./node` and `./bun` collects one, Workers pass their bindings.
  *
- * @throws {AgentConfigurationError} A required variable is missing or blank, or
- * another one cannot be read. The text names the variables, never their values.
+ * @throws {AgentConfigurationError} A required variable is missing or blank, one
+ * is no text, or another one cannot be read. The text names the variables, never their values.
  *
  * @example
  * ```ts
@@ -116,6 +116,14 @@ export function createModelConfig(input: ModelConfigInput): ModelConfig {
  */
 export function modelConfigFromEnv(env: ModelEnvironment): ModelConfig {
   requireObject("The environment", env);
+  for (const name of Object.values(variables)) {
+    const value: unknown = env[name];
+    if (value !== undefined && typeof value !== "string") {
+      throw new AgentConfigurationError(
+        `${name} must be a text, as every environment variable is`,
+      );
+    }
+  }
   const { CHAT_MODEL = "", MODEL_API_KEY = "", MODEL_URL = "" } = env;
   const missing = Object.entries({ CHAT_MODEL, MODEL_API_KEY, MODEL_URL })
     .flatMap(([name, value]) => value.trim() === "" ? [name] : []);
@@ -149,6 +157,7 @@ const variables: Readonly<Record<string, keyof ModelEnvironment>> = {
   baseUrl: "MODEL_URL",
   timeoutMs: "LLM_TIMEOUT",
   temperature: "LLM_TEMPERATURE",
+  includeUsage: "LLM_INCLUDE_USAGE",
 };
 
 /** What is wrong with a member, said of the variable that it came from. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../base/json.ts";
+import { requireObject } from "../base/require.ts";
 import type { ModelOptions } from "../model/adapter.ts";
 
 const known: ReadonlySet<string> = new Set([
@@ -45,6 +46,7 @@ const aboutTools: ReadonlySet<string> = new Set([
  * only this server knows; they are added as they are.
  *
  * @param temperature The temperature of the configuration.
+ * @throws {TypeError} `extra_body` is no object.
  */
 export function bodyMembers(
   temperature: number | null,
@@ -52,10 +54,9 @@ export function bodyMembers(
   hasTools: boolean,
 ): Record<string, JsonValue> {
   const members: Record<string, JsonValue> = {};
+  const extra = options.extra_body ?? options.extraBody ?? {};
   for (
-    const [key, value] of Object.entries(
-      options.extra_body ?? options.extraBody ?? {},
-    )
+    const [key, value] of Object.entries(requireObject("extra_body", extra))
   ) {
     if (!own.has(key)) members[key] = value;
   }

@@ -101,6 +101,26 @@ test("numbers and switches in variables are read strictly", () => {
   assertEquals(modelConfigFromEnv(good).temperature, 0.5);
 });
 
+test("a binding that is no text is named", () => {
+  const names = [
+    "CHAT_MODEL",
+    "MODEL_API_KEY",
+    "MODEL_URL",
+    "LLM_TIMEOUT",
+    "LLM_TEMPERATURE",
+    "LLM_INCLUDE_USAGE",
+  ];
+  for (const name of names) {
+    for (const value of [60, true, null, {}]) {
+      assertThrows(
+        () => modelConfigFromEnv({ ...required, [name]: value } as never),
+        AgentConfigurationError,
+        `${name} must be a text`,
+      );
+    }
+  }
+});
+
 test("an error of the environment speaks of the variable", () => {
   const cases = [
     [{ MODEL_API_KEY: "a b" }, "MODEL_API_KEY must hold visible ASCII"],

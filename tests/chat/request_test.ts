@@ -10,7 +10,12 @@ import type { OpenAIFunctionTool } from "../../src/messages/tool.ts";
 import type { ModelOptions } from "../../src/model/adapter.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { ToolDefinition } from "../../src/tools/definition.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import {
+  assert,
+  assertEquals,
+  assertInstanceOf,
+  assertMatch,
+} from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 import {
   adapterKinds,
@@ -163,6 +168,29 @@ test("known options are sent, unknown ones are not", async () => {
   assertEquals((body.messages as unknown[]).length, 1);
   for (const name of ["unheardOf", "seed", "topP", "extra_body"]) {
     assert(!(name in body), name);
+  }
+});
+
+test("an option that no body can hold is named", async () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ extra_body: "x" }, "extra_body must be an object"],
+    [{ extraBody: [1] }, "extra_body must be an object"],
+    [{ seed: 1n }, "The model option seed holds what JSON cannot express"],
+    [{ top_p: 1, stop: [1n] }, "The model option stop holds"],
+    [{ extra_body: { deep: cyclic } }, "The model option deep holds"],
+  ];
+  const { signal } = new AbortController();
+  for (const [options, message] of wrong) {
+    const { fetch, requests } = playing(() => new Response(hi));
+    const adapter = await startedAdapter({ fetch });
+    const { error } = await readAll(
+      adapter.stream(contextOf(), { signal, options: options as ModelOptions }),
+    );
+    assertInstanceOf(error, TypeError);
+    assert(error.message.startsWith(message), error.message);
+    assertEquals(requests.length, 0);
   }
 });
 
