@@ -512,15 +512,14 @@ export type {
   SessionRun,
   SessionRunIntent,
 } from "./src/session/state.ts";
+export { sessionFromJson, sessionToJson } from "./src/session/session_codec.ts";
 export {
   SESSION_SCHEMA_VERSION,
-  sessionFromJson,
-  sessionToJson,
   type WireSessionCompaction,
   type WireSessionDocument,
   type WireSessionEntry,
   type WireSessionRun,
-} from "./src/session/session_codec.ts";
+} from "./src/session/session_document.ts";
 export {
   type BranchCreatedData,
   type CheckpointData,

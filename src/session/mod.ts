@@ -31,15 +31,14 @@ export type {
   SessionRun,
   SessionRunIntent,
 } from "./state.ts";
+export { sessionFromJson, sessionToJson } from "./session_codec.ts";
 export {
   SESSION_SCHEMA_VERSION,
-  sessionFromJson,
-  sessionToJson,
   type WireSessionCompaction,
   type WireSessionDocument,
   type WireSessionEntry,
   type WireSessionRun,
-} from "./session_codec.ts";
+} from "./session_document.ts";
 export {
   type BranchCreatedData,
   type CheckpointData,

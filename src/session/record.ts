@@ -3,7 +3,7 @@ import type { ContentPart } from "../messages/content.ts";
 import type { AgentMessage } from "../messages/message.ts";
 import type { WireRunResult } from "../messages/result.ts";
 import { isMain } from "./ids.ts";
-import type { WireSessionDocument } from "./session_codec.ts";
+import type { WireSessionDocument } from "./session_document.ts";
 
 /** Version of the record format that is read and written. */
 export const SESSION_JOURNAL_SCHEMA_VERSION = 1;

@@ -7,6 +7,7 @@ import {
 import type { AgentMessage } from "../messages/message.ts";
 import type { AgentRunResult } from "../messages/result.ts";
 import { requireId, requireSessionId } from "./ids.ts";
+import { documentOf, type WireSessionDocument } from "./session_document.ts";
 import {
   addMessage,
   applyCompaction,
@@ -192,6 +193,17 @@ export class AgentSession {
   ): void {
     const messages = frozenCopy(compaction.messages);
     this.#set(applyCompaction(this.#state, { ...compaction, messages }));
+  }
+
+  /**
+   * The whole session as a JSON document, as `sessionToJson` gives it;
+   * `JSON.stringify` calls it.
+   *
+   * @throws {SessionSerializationError} The session was read from a document that
+   * contradicts itself.
+   */
+  toJSON(): WireSessionDocument {
+    return documentOf(this.#state);
   }
 
   get #state(): SessionState {

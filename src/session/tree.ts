@@ -10,7 +10,7 @@ import type {
   SessionRecordKind,
 } from "./record.ts";
 import { decodeRecord } from "./record_codec.ts";
-import { contradictionsOf } from "./session_codec.ts";
+import { contradictionsOf } from "./session_document.ts";
 import { emptyState, type SessionState } from "./state.ts";
 
 /** A line of history of a session. */

@@ -3,6 +3,10 @@ import type { AgentMessage } from "../../src/messages/message.ts";
 import { runResult } from "../../src/messages/result.ts";
 import { SessionSerializationError } from "../../src/session/errors.ts";
 import { AgentSession } from "../../src/session/session.ts";
+import {
+  sessionFromJson,
+  sessionToJson,
+} from "../../src/session/session_codec.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { test } from "../support/suite.ts";
 
@@ -194,5 +198,16 @@ test("the white space of ids is that of the journal's file names", () => {
     () => new AgentSession("half \ud83d"),
     SessionSerializationError,
     "surrogate",
+  );
+});
+
+test("a session turns into its document wherever JSON is written", () => {
+  const session = new AgentSession("s", "a");
+  session.beginRun({ runId: "r1", sequence: 1 }, "Hello?");
+  assertEquals(session.toJSON(), sessionToJson(session));
+  const text = JSON.stringify({ session });
+  assertEquals(
+    sessionFromJson(JSON.parse(text).session).messages,
+    session.messages,
   );
 });
