@@ -101,7 +101,7 @@ export class PayloadReader {
   }
 }
 
-const keepAlive = /^(:.*|ping)?$/is;
+const keepAlive = /^(:|ping$|$)/i;
 
 /**
  * Parses one JSON text.
