@@ -31,7 +31,7 @@ export class JsonlSessionStorage extends NodeStorage {
    * @throws {RangeError} The root is blank, or an option is out of range.
    */
   constructor(root: string, options: JsonlSessionStorageOptions = {}) {
-    const lock = requireObject("options", options).lock ?? bunLocks();
+    const lock = requireObject("The options", options).lock ?? bunLocks();
     super(root, lock === null ? options : { ...options, lock });
   }
 }

@@ -46,7 +46,7 @@ export class JsonlSessionStorage extends JournalTreeStorage {
    */
   constructor(root: string, options: JsonlSessionStorageOptions = {}) {
     const journal = new FileJournal(denoJournalFiles(root), {
-      ...requireObject("options", options),
+      ...requireObject("The options", options),
       locks: denoLocks,
     });
     super(journal, options);

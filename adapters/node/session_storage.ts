@@ -54,7 +54,7 @@ export class JsonlSessionStorage extends JournalTreeStorage {
    */
   constructor(root: string, options: JsonlSessionStorageOptions = {}) {
     const journal = new FileJournal(nodeJournalFiles(root), {
-      ...requireObject("options", options),
+      ...requireObject("The options", options),
       locks: options.lock ?? defaultLocks(),
     });
     super(journal, options);

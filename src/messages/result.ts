@@ -127,7 +127,7 @@ export interface AgentRunResult {
   readonly error: string | null;
   /** Token counts of the run's own requests. */
   readonly usage: RunUsage;
-  /** Token counts of automatic compactions; null without any. */
+  /** Token counts of automatic compactions; null without any, and in results read from journals. */
   readonly compactionUsage: ModelUsage | null;
   /** Present exactly for failed runs; null in results read from older journals. */
   readonly failure: RunFailure | null;

@@ -43,7 +43,8 @@ export function planBranch(
   if (!isAncestor(base, source.node)) {
     throw new SessionArgumentError(
       "not_an_ancestor",
-      `Record "${base.recordId}" is not an ancestor of branch "${wish.sourceBranch}"`,
+      `Record "${base.recordId}" is not an ancestor of branch "${wish.sourceBranch}"; ` +
+        `it is on branch "${base.branchId}", so name that as sourceBranch`,
     );
   }
   const unfinished = base.state.openRuns.map((run) => run.runId);
@@ -85,7 +86,7 @@ export function planRetry(
   const { runId } = wish;
   const source = requireSource(tree, wish);
   const start = findStart(source.node, runId);
-  if (start === null) throw notRetryable(source.node, runId);
+  if (start === null) throw notRetryable(source.node, wish);
   const base = start.parent;
   const facts = factsOf(wish, {
     agentId: base?.state.agentId ?? source.node.state.agentId,
@@ -130,15 +131,26 @@ function requireNode(tree: JournalTree, recordId: string): TreeNode {
 
 /** For a branch that the session does not have, or a session that is not there. */
 export function unknownBranch(
-  { sessionId, position }: JournalTree,
+  { sessionId, position, branches }: JournalTree,
   branchId: string,
 ): SessionArgumentError {
   return new SessionArgumentError(
     "unknown_branch",
     position === null
       ? `There is no session "${sessionId}", so it has no branch "${branchId}"`
-      : `Session "${sessionId}" has no branch "${branchId}"`,
+      : `Session "${sessionId}" has no branch "${branchId}", only ${
+        listed(branches)
+      }; make it with fork() first`,
   );
+}
+
+const maxListedBranches = 5;
+
+function listed(branches: readonly TreeBranch[]): string {
+  const names = branches.map(({ origin }) => `"${origin.branchId}"`);
+  const moreCount = names.length - maxListedBranches;
+  return names.slice(0, maxListedBranches).join(", ") +
+    (moreCount > 0 ? ` and ${moreCount} more` : "");
 }
 
 /** For a record that the session does not have. */
@@ -173,16 +185,17 @@ function taskOf(start: TreeNode, runId: string): TaskInput {
   }
 }
 
-function notRetryable(head: TreeNode, runId: string): SessionArgumentError {
-  const intent: SessionRunIntent | undefined = findItem(
-    head.state.starts,
-    runId,
-  )?.intent;
+function notRetryable(
+  { state }: TreeNode,
+  { sourceBranch, runId }: NewBranch & { readonly runId: string },
+): SessionArgumentError {
+  const intent: SessionRunIntent | undefined = findItem(state.starts, runId)
+    ?.intent;
   switch (intent) {
     case undefined:
       return new SessionArgumentError(
         "unknown_run",
-        `The branch has no run "${runId}"`,
+        `Branch "${sourceBranch}" of session "${state.sessionId}" has no run "${runId}"`,
       );
     case "continue":
       return new SessionArgumentError(

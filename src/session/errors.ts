@@ -193,7 +193,7 @@ export class SessionConflictError extends SessionStorageError
 function movedOn(
   { branchId, expectedHead, actualHead }: ConflictFacts,
 ): string {
-  return `Branch "${branchId}" has moved on: expected head ${expectedHead}, actual head ${actualHead}; load it again`;
+  return `Branch "${branchId}" has moved on: expected head ${expectedHead}, actual head ${actualHead}; load it, or run, again`;
 }
 
 /** Another process held the lock of a journal for too long. Nothing was written. */

@@ -1,5 +1,6 @@
 import { followSignal } from "../base/abort.ts";
 import { frozen } from "../base/freeze.ts";
+import { requireMethods, requireObject } from "../base/require.ts";
 import { abortableSteps } from "./abortable.ts";
 import {
   readFailure,
@@ -48,6 +49,9 @@ export interface ImportedJournal {
  * The stream is empty if the session does not exist. It fails with a
  * {@linkcode SessionStorageError} if the journal cannot be read.
  *
+ * @throws {TypeError} The storage is none over a journal, or an id is no text.
+ * @throws {RangeError} The id is blank.
+ *
  * @example Move a session to another storage
  * ```ts
  * import { AgentSession, exportJournal, importJournal, MemorySessionStorage } from "@ejagent/core";
@@ -67,12 +71,14 @@ export function exportJournal(
   sessionId: string,
   options: StorageCallOptions = {},
 ): ReadableStream<Uint8Array> {
+  const backend = backendOf(storage, ["read"]);
+  requireObject("The options", options);
   const utf8 = new TextEncoder();
   const id = requireSessionId(sessionId);
   const end = new AbortController();
   const { signal } = end;
   const pages = filledPages(
-    abortableSteps(storage.backend.read(id, null, { signal }), signal),
+    abortableSteps(backend.read(id, null, { signal }), signal),
   );
   return new ReadableStream({
     async pull(controller) {
@@ -122,19 +128,29 @@ export interface ImportJournalOptions extends StorageCallOptions {
  * @throws {SessionStorageError} A line could not be stored.
  * @throws {SessionArgumentError} `foreign_agent`: it is not of the agent that was asked for.
  * @throws {RangeError} It is not of the session that was asked for.
- * @throws {TypeError} The source gives no bytes.
+ * @throws {TypeError} The storage is none over a journal, or the source gives no bytes.
  */
 export async function importJournal(
   storage: JournalOwner,
   source: JournalSource | (() => JournalSource),
   options: ImportJournalOptions = {},
 ): Promise<ImportedJournal> {
-  const { backend } = storage;
+  const backend = backendOf(storage, ["read", "append"]);
+  requireObject("The options", options);
   if (typeof source !== "function") {
     return await store(backend, source, options);
   }
   for await (const _ of checkedLines(source(), options));
   return await store(backend, source(), options);
+}
+
+function backendOf(
+  storage: JournalOwner | null | undefined,
+  methods: readonly string[],
+): JournalBackend {
+  const backend = storage?.backend;
+  requireMethods("The backend of storage", backend, methods);
+  return backend!;
 }
 
 /** A stream is not asked again until a pull has brought something. */

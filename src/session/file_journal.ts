@@ -183,7 +183,7 @@ export class FileJournal implements JournalBackend {
     }
   }
 
-  /** Closes all files and locks. */
+  /** Closes all files and locks; the next call opens what it needs again. */
   async close(): Promise<void> {
     const files = [...this.#sessions.values()];
     this.#sessions.clear();

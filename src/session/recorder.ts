@@ -1,6 +1,11 @@
 import { Gate } from "../base/gate.ts";
 import { type IdSource, randomIds } from "../base/ports.ts";
-import { requireBoolean, requireMethods } from "../base/require.ts";
+import {
+  requireBoolean,
+  requireMethods,
+  requireObject,
+  requireType,
+} from "../base/require.ts";
 import type { AgentEvent } from "../events/event.ts";
 import type { AgentEventSink } from "../events/sink.ts";
 import type { ModelToolCall } from "../messages/tool.ts";
@@ -115,18 +120,23 @@ export class SessionRecorder implements AgentEventSink {
    * @throws {SessionUnsupportedError} Another branch than `main`, and the storage has none.
    */
   constructor(options: SessionRecorderOptions) {
-    const { storage, journalToolStarts = false } = options;
+    const { storage, onFailure, journalToolStarts = false, ids = randomIds } =
+      requireObject("The options of a SessionRecorder", options);
     requireMethods("storage", storage, ["load", "save"]);
+    requireMethods("ids", ids, ["next"]);
+    requireType(
+      onFailure === undefined || typeof onFailure === "function",
+      "onFailure",
+      "a function",
+    );
     this.storage = storage;
     this.#tree = isTreeStorage(storage) ? storage : null;
     this.sessionId = requireSessionId(options.sessionId);
     this.branchId = requireBranchId(options.branchId);
     this.required = requireBoolean("required", options.required ?? true);
-    this.#marksStart = typeof journalToolStarts === "function"
-      ? journalToolStarts
-      : always(requireBoolean("journalToolStarts", journalToolStarts));
-    this.#onFailure = options.onFailure;
-    this.#ids = options.ids ?? randomIds;
+    this.#marksStart = markerOf(journalToolStarts);
+    this.#onFailure = onFailure;
+    this.#ids = ids;
     if (this.branchId !== DEFAULT_SESSION_BRANCH && this.#tree === null) {
       throw new SessionUnsupportedError(
         `The storage has no branches, so "${this.branchId}" cannot be recorded to; use a tree storage`,
@@ -287,6 +297,14 @@ export class SessionRecorder implements AgentEventSink {
   }
 }
 
-function always(answer: boolean): () => boolean {
-  return () => answer;
+function markerOf(
+  chosen: boolean | ((call: ModelToolCall) => boolean),
+): (call: ModelToolCall) => boolean {
+  if (typeof chosen === "function") return chosen;
+  requireType(
+    typeof chosen === "boolean",
+    "journalToolStarts",
+    "true, false or a function",
+  );
+  return () => chosen;
 }

@@ -32,7 +32,7 @@ export function restoredConversation(
   }
   if (open.length > 0) {
     const why = `has unfinished run(s) ${open.join(", ")}; if the writer ` +
-      'is gone, use agent.recoverSession() or onUnfinished: "recover"';
+      'is gone, use storage.recoverInterruptedRun() or onUnfinished: "recover"';
     throw unfit(session, "unfinished_run", why);
   }
   return {

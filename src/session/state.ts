@@ -135,7 +135,7 @@ export function bindAgent(state: SessionState, agentId: string): SessionState {
   if (state.agentId === agentId) return state;
   if (state.agentId !== null) {
     throw new SessionSerializationError(
-      `The session belongs to agent "${state.agentId}", not to "${agentId}"`,
+      `Session "${state.sessionId}" belongs to agent "${state.agentId}", not to "${agentId}"; use its agentId`,
     );
   }
   return changed(state, { agentId });
@@ -193,7 +193,7 @@ function begin(state: SessionState, start: RunStart): SessionState {
     throw new SessionSerializationError(
       `The session already has an unfinished run, "${
         state.openRuns[0]!.runId
-      }"; if its writer is gone, use agent.recoverSession() or onUnfinished: "recover"`,
+      }"; if its writer is gone, close it with recoverInterruptedRun() of the storage, or set onUnfinished: "recover"`,
     );
   }
   return changed(state, {

@@ -270,6 +270,8 @@ export interface SessionTreeStorage extends SessionStorage {
    *
    * Calls no model and no tool. Repeating it is harmless. If the process lives
    * after all, its next append is refused.
+   *
+   * @returns `"clean"` also if there is no such session or branch.
    */
   recoverInterruptedRun(
     sessionId: string,

@@ -10,6 +10,7 @@ import {
   requireInteger,
   requireMethods,
   requireObject,
+  requireString,
 } from "../base/require.ts";
 import {
   type BranchFacts,
@@ -94,7 +95,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
   constructor(backend: JournalBackend, options: JournalStorageOptions = {}) {
     requireMethods("backend", backend, ["read", "append"]);
     const { clock = systemClock, ids = randomIds, logger = consoleLogger } =
-      requireObject("options", options);
+      optionsOf(options);
     const { cachedSessionCount = 64, checkpointEvery = null } = options;
     requireMethods("clock", clock, ["now", "setTimer"]);
     requireMethods("ids", ids, ["next"]);
@@ -119,7 +120,8 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<AgentSession | null> {
-    const checkout = await this.checkout(sessionId, { signal: options.signal });
+    const { signal } = optionsOf(options);
+    const checkout = await this.checkout(sessionId, { signal });
     return checkout?.session ?? null;
   }
 
@@ -128,8 +130,8 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: CheckoutOptions = {},
   ): Promise<SessionCheckout | null> {
-    const branchId = requireBranchId(options.branchId);
-    const { recordId, signal } = options;
+    const { recordId, signal, ...place } = optionsOf(options);
+    const branchId = requireBranchId(place.branchId);
     const journal = this.#journal(sessionId);
     if (recordId === undefined) {
       return await journal.view((tree) => {
@@ -137,10 +139,8 @@ export class JournalTreeStorage implements SessionTreeStorage {
         return head === undefined ? null : checkoutOf(head);
       }, { whole: !isMain(branchId), signal });
     }
-    if (typeof recordId !== "string") {
-      throw new TypeError("recordId must be a string");
-    }
-    const found = await journal.find(recordId, signal);
+    const id = requireString("recordId", recordId);
+    const found = await journal.find(id, signal);
     if (found === null) throw unknownRecord(sessionId, recordId);
     return checkoutOf(found);
   }
@@ -150,10 +150,11 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: BranchOptions = {},
   ): Promise<SessionRecord | null> {
-    const branchId = requireBranchId(options.branchId);
+    const { signal, ...place } = optionsOf(options);
+    const branchId = requireBranchId(place.branchId);
     return await this.#journal(sessionId).view(
       (tree) => deepFreeze(tree.branch(branchId)?.record ?? null),
-      { whole: !isMain(branchId), signal: options.signal },
+      { whole: !isMain(branchId), signal },
     );
   }
 
@@ -164,7 +165,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
   ): Promise<readonly SessionBranch[]> {
     return await this.#journal(sessionId).view(
       (tree) => frozen(tree.branches.map((branch) => branchView(branch))),
-      { whole: true, signal: options.signal },
+      { whole: true, signal: optionsOf(options).signal },
     );
   }
 
@@ -173,9 +174,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<readonly SessionRecord[]> {
-    return await this.#journal(sessionId).records(
-      options.signal,
-    );
+    return await this.#journal(sessionId).records(optionsOf(options).signal);
   }
 
   /** Stores one change at the head of its branch; see {@linkcode SessionTreeStorage.append}. */
@@ -183,18 +182,19 @@ export class JournalTreeStorage implements SessionTreeStorage {
     draft: SessionRecordDraft,
     options: AppendOptions = {},
   ): Promise<SessionRecord> {
+    const { recordId, freshId, expectedHead, signal } = optionsOf(options);
     const { sessionId, facts, dataText } = readDraft(draft);
     const { branchId } = facts;
     const { record } = await this.#writer.store(sessionId, {
-      recordId: options.recordId,
-      freshId: options.freshId,
+      recordId,
+      freshId,
       whole: !isMain(branchId),
       dataText,
       plan: (tree) => ({
         facts,
-        parentId: requireHead(tree, branchId, options.expectedHead),
+        parentId: requireHead(tree, branchId, expectedHead),
       }),
-    }, options.signal);
+    }, signal);
     return deepFreeze(record);
   }
 
@@ -203,7 +203,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     session: AgentSession,
     options: SaveOptions = {},
   ): Promise<SessionRecord> {
-    const change = snapshotOf(session, options);
+    const change = snapshotOf(session, optionsOf(options));
     const { sessionId } = session;
     const { record } = await this.#writer.store(
       sessionId,
@@ -218,7 +218,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: ForkOptions = {},
   ): Promise<SessionCheckout> {
-    const { fromRecordId } = options;
+    const { fromRecordId } = optionsOf(options);
     const baseId = fromRecordId === undefined
       ? undefined
       : requireId("fromRecordId", fromRecordId);
@@ -230,7 +230,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: RollbackOptions,
   ): Promise<SessionCheckout> {
-    const baseId = requireId("toRecordId", options?.toRecordId);
+    const baseId = requireId("toRecordId", optionsOf(options).toRecordId);
     return await this.#branchAt("rollback", sessionId, baseId, options);
   }
 
@@ -239,7 +239,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: RetryOptions,
   ): Promise<SessionRetry> {
-    const runId = requireId("runId", options?.runId);
+    const runId = requireId("runId", optionsOf(options).runId);
     const wish = { ...this.#namesOf("retry", options), runId };
     let task: SessionRetry["task"] = "";
     const checkout = await this.#branchOff(sessionId, (tree) => {
@@ -256,7 +256,7 @@ export class JournalTreeStorage implements SessionTreeStorage {
     options: RecoverOptions = {},
   ): Promise<SessionRecoveryResult> {
     return await recoverInterruptedRun(this, {
-      ...options,
+      ...optionsOf(options),
       sessionId,
       clock: this.#clock,
     });
@@ -267,12 +267,18 @@ export class JournalTreeStorage implements SessionTreeStorage {
     sessionId: string,
     options: StorageCallOptions = {},
   ): Promise<SessionRecord | null> {
+    const { signal } = optionsOf(options);
     const { growth } = this.#journal(sessionId);
     if (!isCheckpointDue(growth, this.#checkpointEvery)) return null;
-    return await checkpointMain(this, sessionId, options);
+    return await checkpointMain(this, sessionId, { signal });
   }
 
-  /** Releases the backend. */
+  /**
+   * Releases what the storage holds, such as files and locks.
+   *
+   * The storage stays usable: the next call opens what it needs again, so close
+   * it when the last call has settled.
+   */
   async close(): Promise<void> {
     this.#journals.clear();
     await this.backend.close?.();
@@ -321,13 +327,17 @@ export class JournalTreeStorage implements SessionTreeStorage {
     const fresh = () => `${intent}-${this.#ids.next().slice(0, 12)}`;
     return {
       sourceBranch: requireBranchId(sourceBranch, "sourceBranch"),
-      branchId: requireBranchId(branchId ?? fresh()),
+      branchId: branchId === undefined ? fresh() : requireBranchId(branchId),
     };
   }
 
   #journal(sessionId: string): OpenJournal {
     return this.#journals.get(requireSessionId(sessionId));
   }
+}
+
+function optionsOf<T>(options: T): T {
+  return requireObject("The options", options);
 }
 
 function checkoutOf(branch: TreeBranch): SessionCheckout {

@@ -1,9 +1,18 @@
 import { frozenCopy } from "../base/freeze.ts";
-import { requireInteger, requireMember } from "../base/require.ts";
+import {
+  requireInteger,
+  requireMember,
+  requireObject,
+} from "../base/require.ts";
 import { unknownBranch } from "./branching.ts";
 import { maxDataDepth } from "./canonical.ts";
 import { SessionArgumentError, SessionConflictError } from "./errors.ts";
-import { DEFAULT_SESSION_BRANCH, requireId, requireSessionId } from "./ids.ts";
+import {
+  DEFAULT_SESSION_BRANCH,
+  requireBranchId,
+  requireId,
+  requireSessionId,
+} from "./ids.ts";
 import {
   RECORD_KINDS,
   type SessionRecord,
@@ -36,6 +45,7 @@ export interface CheckedDraft {
  * @throws {SessionArgumentError} Its kind is written by other methods alone.
  */
 export function readDraft(draft: SessionRecordDraft): CheckedDraft {
+  requireObject("The draft of a record", draft);
   const kind = requireMember("kind", draft.kind, RECORD_KINDS);
   if (kind === "branch_created") {
     throw new SessionArgumentError(
@@ -48,7 +58,7 @@ export function readDraft(draft: SessionRecordDraft): CheckedDraft {
   const facts = {
     kind,
     data: frozenCopy(draft.data),
-    branchId: requireId("branchId", draft.branchId ?? DEFAULT_SESSION_BRANCH),
+    branchId: requireBranchId(draft.branchId),
     agentId: draft.agentId === null
       ? null
       : requireId("agentId", draft.agentId),

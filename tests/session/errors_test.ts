@@ -11,7 +11,12 @@ import {
 import type { JournalBackend } from "../../src/session/journal.ts";
 import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import { RecordingLogger, ScriptedModel } from "../../src/testing/mod.ts";
-import { answered, s, started } from "../../src/testing/session_drafts.ts";
+import {
+  answered,
+  finished,
+  s,
+  started,
+} from "../../src/testing/session_drafts.ts";
 import { openFixture } from "../interop/python_journals.ts";
 import {
   assertEquals,
@@ -36,7 +41,11 @@ test("what a session does not have is named with the session", async () => {
     ],
     [
       () => storage.fork(known, { sourceBranch: "b" }),
-      `Session "${known}" has no branch "b"`,
+      `Session "${known}" has no branch "b", only "main"; make it with fork() first`,
+    ],
+    [
+      () => storage.prepareRetry(known, { runId: "r" }),
+      `Branch "main" of session "${known}" has no run "r"`,
     ],
     [
       () => storage.fork(known, { fromRecordId: "r" }),
@@ -52,6 +61,20 @@ test("what a session does not have is named with the session", async () => {
   }
 });
 
+test("a branch that is not there is told from the first of those that are", async () => {
+  const storage = new MemorySessionStorage();
+  await storage.append(started("r1"));
+  await storage.append(finished("r1", 2));
+  for (const branchId of ["a", "b", "c", "d", "e", "f"]) {
+    await storage.fork(s, { branchId });
+  }
+  await assertRejects(
+    () => storage.append(started("r2", "go", "g")),
+    SessionArgumentError,
+    `no branch "g", only "main", "a", "b", "c", "d" and 2 more; make it`,
+  );
+});
+
 test("an unfinished run comes with the ways to go on", async () => {
   const { expected, storage } = openFixture("unfinished-run-tool");
   const { session_id: sessionId } = expected;
@@ -65,9 +88,8 @@ test("an unfinished run comes with the ways to go on", async () => {
   const { error } = await agent.run("go");
   assertStringIncludes(
     String(error),
-    "writer is gone, use agent.recoverSession()",
+    "writer is gone, close it with recoverInterruptedRun()",
   );
-  assertStringIncludes(String(error), "agent.recoverSession()");
   assertStringIncludes(String(error), 'onUnfinished: "recover"');
   await assertRejects(
     () => storage.fork(sessionId),

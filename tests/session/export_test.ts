@@ -15,7 +15,11 @@ import {
   openFixture,
   textOf,
 } from "../interop/python_journals.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import {
+  assertEquals,
+  assertRejects,
+  assertThrows,
+} from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { base64Bytes } from "../support/fixtures.ts";
 import { test } from "../support/suite.ts";
@@ -338,6 +342,16 @@ test("what gives no bytes is no source", async () => {
     TypeError,
     "TextEncoderStream",
   );
+});
+
+test("what is no storage over a journal is named", async () => {
+  const source = new Blob([]).stream();
+  for (const wrong of [null, {}, { backend: {} }] as unknown[]) {
+    const storage = wrong as MemorySessionStorage;
+    const name = "The backend of storage must have";
+    assertThrows(() => exportJournal(storage, s), TypeError, name);
+    await assertRejects(() => importJournal(storage, source), TypeError, name);
+  }
 });
 
 test("an export that cannot be read says so as every read does", async () => {

@@ -17,8 +17,8 @@ import type { AgentSession } from "../../src/session/session.ts";
 import {
   sessionFromJson,
   sessionToJson,
-  type WireSessionDocument,
 } from "../../src/session/session_codec.ts";
+import type { WireSessionDocument } from "../../src/session/session_document.ts";
 import type { SessionStorage } from "../../src/session/storage.ts";
 import { JournalTreeStorage } from "../../src/session/tree_storage.ts";
 import {
@@ -339,7 +339,10 @@ test(
       () => runOf(recorder, "r2", "b")(started),
       SessionSerializationError,
     );
-    assertEquals(error.message, 'The session belongs to agent "a", not to "b"');
+    assertEquals(
+      error.message,
+      `Session "${sessionId}" belongs to agent "a", not to "b"; use its agentId`,
+    );
     assertEquals((await storage.records(sessionId)).length, 5);
   },
 );
@@ -527,5 +530,19 @@ test("a recorder is required unless it is told otherwise", () => {
     () => new SessionRecorder({ storage, sessionId, required: "no" as never }),
     TypeError,
     "required",
+  );
+  const wrong = {
+    onFailure: "onFailure must be a function",
+    ids: "ids must have a function next()",
+    journalToolStarts: "journalToolStarts must be true, false or a function",
+  };
+  for (const [name, message] of Object.entries(wrong)) {
+    const options = { storage, sessionId, [name]: 3 };
+    assertThrows(() => new SessionRecorder(options), TypeError, message);
+  }
+  assertThrows(
+    () => new SessionRecorder(null as never),
+    TypeError,
+    "The options of a SessionRecorder",
   );
 });

@@ -359,7 +359,7 @@ test("a rollback goes back across branches, but only on its own line", {
   const error = await assertRejects(
     () => storage.rollback(id, { toRecordId: nested.recordId }),
     SessionArgumentError,
-    "not an ancestor",
+    'not an ancestor of branch "main"; it is on branch "nested", so name that',
   );
   assertEquals(error.code, "not_an_ancestor");
 });
@@ -648,6 +648,29 @@ test("wrong arguments are named before anything is done", async () => {
     TypeError,
     "sequence",
   );
+  const none = null as never;
+  const calls = {
+    load: () => storage.load(s, none),
+    checkout: () => storage.checkout(s, none),
+    head: () => storage.head(s, none),
+    listBranches: () => storage.listBranches(s, none),
+    records: () => storage.records(s, none),
+    append: () => storage.append(started("r1"), none),
+    save: () => storage.save(new AgentSession(s), none),
+    fork: () => storage.fork(s, none),
+    rollback: () => storage.rollback(s, none),
+    prepareRetry: () => storage.prepareRetry(s, none),
+    recoverInterruptedRun: () => storage.recoverInterruptedRun(s, none),
+    checkpointIfDue: () => storage.checkpointIfDue(s, none),
+  };
+  for (const call of Object.values(calls)) {
+    await assertRejects(call, TypeError, "The options must be an object");
+  }
+  await assertRejects(() => storage.append(none), TypeError, "draft");
+  for (const name of ["branchId", "sourceBranch", "fromRecordId"]) {
+    const fork = () => storage.fork(s, { [name]: null });
+    await assertRejects(fork, TypeError, `${name} must be a string`);
+  }
   assertEquals([journal.readCount, journal.appendCount], [0, 0]);
   assertThrows(
     () => new JournalTreeStorage({} as MemoryJournal),
@@ -688,6 +711,13 @@ test("mutating what a storage gave or took changes nothing that is stored", {
     content: "one",
   });
   assertEquals([two.messages, (await storage.load(s))!.messages], [[], []]);
+});
+
+test("a storage that was closed opens again", async () => {
+  const { storage } = openStorage();
+  await storage.append(started("r1"));
+  await storage.close();
+  assertEquals((await storage.append(finished("r1", 2))).revision, 2);
 });
 
 test("what can be recorded has room in a compaction and in a checkpoint", async () => {
