@@ -372,13 +372,11 @@ export class Agent implements AgentLike, AsyncDisposable {
    *
    * @returns What came of it; once it has begun, failures and aborts are results, not errors.
    * @throws {AgentConfigurationError} No compactor, or no compaction policy.
-   * @throws {AgentCancelledError} Aborted before it began.
+   * @throws {AgentCancelledError} Aborted before it began. @throws What the history's load throws.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionResult> {
-    const { config } = this.#core;
-    const compactor = requireObject("The options", options).compactor ??
-      config.compactor;
-    const policy = config.compactionPolicy;
+    const { compactor: own, compactionPolicy: policy } = this.#core.config;
+    const compactor = requireObject("The options", options).compactor ?? own;
     if (compactor !== null) requireMethods("compactor", compactor, ["compact"]);
     if (compactor === null || policy === null) {
       throw new AgentConfigurationError(
@@ -396,12 +394,11 @@ export class Agent implements AgentLike, AsyncDisposable {
   }
 
   /**
-   * Starts the conversation over; with a history that loads by itself, the next run
-   * loads it again.
+   * Starts the conversation over; a history that loads by itself does so again.
    *
    * @param history Messages behind the agent's own system messages; copied.
    * @throws {TypeError} No list of messages.
-   * @throws {AgentConfigurationError} Messages, and a history provider that loads by itself.
+   * @throws {AgentConfigurationError} Messages, and a history that loads by itself.
    * @throws {AgentBusyError} Something is active or queued.
    */
   reset(history: readonly AgentMessage[] = []): void {
