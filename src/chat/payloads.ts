@@ -93,6 +93,10 @@ export class PayloadReader {
     this.#eventCount += events.length;
     for (const data of events) {
       if (this.#done) break;
+      if (data.startsWith("{")) {
+        payloads.push(data);
+        continue;
+      }
       const text = data.trim();
       if (text === "[DONE]") this.#done = true;
       else if (!keepAlive.test(text)) payloads.push(text);

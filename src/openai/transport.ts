@@ -142,13 +142,13 @@ class SealedClient extends OpenAI {
     request: RequestInit,
     { options }: { readonly options: { readonly headers?: unknown } },
   ): Promise<void> {
-    const headers = new Headers(request.headers);
-    const wanted = new Headers(options.headers as Record<string, string>);
+    const headers = request.headers as Headers; // the client has made them
     for (const name of [...headers.keys()]) {
       const isOwn = name === "user-agent" || name.startsWith("x-stainless-");
-      if (!isOwn && !wanted.has(name)) headers.delete(name);
+      if (!isOwn && !(name in (options.headers as ChatRequest["headers"]))) {
+        headers.delete(name);
+      }
     }
-    request.headers = headers;
     return Promise.resolve();
   }
 }
