@@ -17,6 +17,7 @@ import type { McpTool } from "./protocol.ts";
 import { McpSession, type SessionCall } from "./session.ts";
 import { SessionEnds } from "./session_ends.ts";
 import { failedStatus, type McpServerStatus } from "./server_status.ts";
+import { type SignIn, signInAt } from "./sign_in.ts";
 import { readTools } from "./tool_list.ts";
 import { makeTransport } from "./transport.ts";
 import { withVariables } from "./variables.ts";
@@ -31,6 +32,7 @@ export class McpConnection {
   #session: McpSession | undefined;
   /** The session that sent the user away for a code. */
   #awaitingCode: McpSession | undefined;
+  readonly #signIn: SignIn | undefined;
   readonly #ends: SessionEnds;
   #isStarted = false;
   #opening: Promise<void> | undefined;
@@ -45,6 +47,7 @@ export class McpConnection {
     this.name = name;
     this.server = server;
     this.#options = options;
+    this.#signIn = signInAt(server, options);
     this.#ends = new SessionEnds(name, options);
     this.#status = { status: server.disabled ? "disabled" : "closed" };
   }
@@ -139,12 +142,14 @@ export class McpConnection {
    * @throws {McpServerError} The code is not taken.
    */
   async finishAuth(code: string): Promise<void> {
-    const session = this.#awaitingCode ??
-      this.#newSession(await this.#makeTransport());
+    const awaiting = this.#awaitingCode;
+    const session = awaiting ?? this.#newSession(await this.#makeTransport());
     try {
       await session.finishAuth(code);
     } catch (error) {
       throw serverFailure(error, this.name);
+    } finally {
+      if (awaiting === undefined) this.#ends.close(session);
     }
     this.#awaitingCode = undefined;
     if (this.#session === session) this.#letGo(session);
@@ -200,6 +205,7 @@ export class McpConnection {
 
   async #connect(signal: AbortSignal): Promise<void> {
     const { connectTimeoutMs } = this.#options;
+    this.#signIn?.startOver();
     const transport = await this.#makeTransport();
     // Nobody would close what is opened after the end of the attempt.
     signal.throwIfAborted();
@@ -229,6 +235,7 @@ export class McpConnection {
     return await makeTransport(name, server, {
       ...(stdio !== undefined && { stdio }),
       ...(http !== undefined && { http }),
+      signIn: this.#signIn,
       onLine: (line) =>
         logger.info?.("An MCP server wrote to standard error", {
           server: name,

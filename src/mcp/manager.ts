@@ -192,8 +192,10 @@ export class McpServerManager implements McpManager {
 
   /** Tells about other tools as soon as there are any. @returns A function that ends it. */
   watchTools(changed: (tools: readonly McpTool[]) => void): () => void {
-    this.#watchers.add(changed);
-    return () => this.#watchers.delete(changed);
+    // The same function may watch twice, and then ends twice.
+    const watcher = (tools: readonly McpTool[]) => changed(tools);
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   /**

@@ -4,7 +4,11 @@
 export { Client } from "@modelcontextprotocol/sdk/client";
 
 // @ts-types="@modelcontextprotocol/sdk/client/auth"
-export { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+export {
+  auth,
+  extractWWWAuthenticateParams,
+  UnauthorizedError,
+} from "@modelcontextprotocol/sdk/client/auth.js";
 
 // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
 export { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -23,6 +27,10 @@ export {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
+// @ts-types="@modelcontextprotocol/sdk/shared/transport"
+export { createFetchWithInit } from "@modelcontextprotocol/sdk/shared/transport.js";
+
+export type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth";
 export type { Transport } from "@modelcontextprotocol/sdk/shared/transport";
 export type {
   ClientCapabilities,

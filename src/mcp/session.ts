@@ -73,6 +73,7 @@ export class McpSession {
   readonly #options: SessionOptions;
   readonly #toolList: ListRefresh;
   readonly #calls = new Set<Promise<unknown>>();
+  #isUsed = false;
 
   /** Connects nothing yet. */
   constructor(transport: McpTransport, options: SessionOptions) {
@@ -108,6 +109,7 @@ export class McpSession {
   async open(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { onClosed, onTrouble } = this.#options;
     const client = this.#client;
+    this.#isUsed = true;
     client.onclose = onClosed;
     client.onerror = onTrouble;
     await whilePending(signal, async (own) => {
@@ -264,7 +266,8 @@ export class McpSession {
   /** Ends the connection. */
   async close(): Promise<void> {
     this.#toolList.end();
-    await this.#client.close();
+    // A client closes only what it has opened.
+    await (this.#isUsed ? this.#client : this.#transport).close();
   }
 }
 

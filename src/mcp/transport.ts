@@ -3,7 +3,8 @@ import { isHeader, isHttp } from "./config_members.ts";
 import type { McpRemoteServer, McpServer, McpStdioServer } from "./config.ts";
 import { McpServerError } from "./errors.ts";
 import type { McpTransport } from "./protocol.ts";
-import { StreamableHTTPClientTransport } from "./sdk.ts";
+import { createFetchWithInit, StreamableHTTPClientTransport } from "./sdk.ts";
+import type { GuardedServer, SignIn } from "./sign_in.ts";
 
 /** How remote servers are talked to. */
 export interface McpHttpOptions {
@@ -53,6 +54,8 @@ export interface TransportOptions {
   readonly stdio?: McpTransportFactory | undefined;
   /** How remote servers are talked to. */
   readonly http?: McpHttpOptions | undefined;
+  /** Gets the tokens of a remote server that has a provider of them. */
+  readonly signIn?: SignIn | undefined;
   /** Takes one line of a child process. */
   readonly onLine: (line: string) => void;
 }
@@ -76,32 +79,74 @@ export async function makeTransport(
     }
     case "streamable-http": {
       const { url, settings } = httpSettings(name, server, options.http);
-      const watch = answerWatch(settings.fetch ?? platformFetch);
+      const guarded = guardedServer(url, settings);
+      const watch = answerWatch(fetchOf(guarded, options.signIn));
       const transport = new StreamableHTTPClientTransport(url, {
         ...settings,
         fetch: watch.fetch,
       });
       watch.follow(transport);
-      return transport;
+      return withCodes(transport, guarded, options.signIn);
     }
     case "sse": {
       const { url, settings } = httpSettings(name, server, options.http);
       const { SSEClientTransport, SseError } = await import(
         "@modelcontextprotocol/sdk/client/sse.js"
       );
-      const transport = new SSEClientTransport(url, settings);
+      const guarded = guardedServer(url, settings);
+      const transport = new SSEClientTransport(url, {
+        ...settings,
+        fetch: fetchOf(guarded, options.signIn),
+      });
       // Its stream would be taken up again for a session that shook no hands. The
       // event source starts a timer for that behind this very call.
       transport.onerror = (error: Error) => {
         if (error instanceof SseError) queueMicrotask(() => transport.close());
       };
-      return transport;
+      const start = transport.start.bind(transport);
+      // The event source keeps only the words of an error.
+      transport.start = () =>
+        start().catch((error: unknown) => {
+          throw options.signIn?.failure ?? error;
+        });
+      return withCodes(transport, guarded, options.signIn);
     }
   }
 }
 
 // A Worker refuses a fetch that is called as the member of an object.
 const platformFetch: McpFetch = (url, init) => fetch(url, init);
+
+function guardedServer(url: URL, settings: HttpSettings): GuardedServer {
+  const { requestInit, redirectPolicy } = settings;
+  const send = settings.fetch ?? platformFetch;
+  const ask = createFetchWithInit(send, requestInit);
+  return {
+    url,
+    send,
+    ask: redirectPolicy === "follow"
+      // The SDK does not know of the policy here and asks for the opposite.
+      ? (url, init) => ask(url, { ...init, redirect: "follow" })
+      : ask,
+  };
+}
+
+function fetchOf(guarded: GuardedServer, signIn: SignIn | undefined): McpFetch {
+  if (signIn === undefined) return guarded.send;
+  return (url, init) => signIn.fetch(guarded, url, init);
+}
+
+// The SDK is given no provider, and so takes no codes either.
+function withCodes<T extends { finishAuth(code: string): Promise<void> }>(
+  transport: T,
+  guarded: GuardedServer,
+  signIn: SignIn | undefined,
+): T {
+  if (signIn !== undefined) {
+    transport.finishAuth = (code) => signIn.finish(guarded, code);
+  }
+  return transport;
+}
 
 type HttpSettings = NonNullable<
   ConstructorParameters<typeof StreamableHTTPClientTransport>[1]
@@ -113,7 +158,7 @@ function httpSettings(
   options: McpHttpOptions = {},
 ): { readonly url: URL; readonly settings: HttpSettings } {
   const { requestInit, ...rest } = options;
-  const { auth, authProvider } = server;
+  const { auth } = server;
   const headers = new Headers(requestInit?.headers);
   for (const header of Object.entries(server.headers ?? {})) {
     if (!isHeader(header)) {
@@ -130,7 +175,6 @@ function httpSettings(
   const settings = {
     ...rest,
     requestInit: { ...requestInit, headers },
-    ...(authProvider !== undefined && { authProvider }),
   };
   return {
     url: parseUrl(name, server.url),
