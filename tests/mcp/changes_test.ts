@@ -1,3 +1,4 @@
+import { McpServerManager } from "../../src/mcp/mod.ts";
 import { calls, text } from "../../src/testing/mod.ts";
 import { ManualClock } from "../../src/testing/manual_clock.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
@@ -161,4 +162,23 @@ test("neither an abort nor a shutdown waits for a server that does not connect",
   await handler.shutdown();
   assertEquals(handler.serverStatus("demo"), { status: "closed" });
   assertEquals(server.openCount, 0);
+});
+
+test("the same function may watch tools twice", async () => {
+  const demo = new FakeServer();
+  const manager = new McpServerManager({
+    servers: { demo: { transport: demo.transport } },
+    logger: new RecordingLogger(),
+  });
+  let toldCount = 0;
+  const watcher = () => void toldCount++;
+  const unwatch = manager.watchTools(watcher);
+  manager.watchTools(watcher);
+  await manager.startup();
+  assertEquals(toldCount, 2);
+  unwatch();
+  unwatch();
+  await manager.reconnect("demo");
+  assertEquals(toldCount, 3);
+  await manager.shutdown();
 });

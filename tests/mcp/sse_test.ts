@@ -4,6 +4,12 @@ import { assertEquals, assertRejects } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { test } from "../support/suite.ts";
 import { message } from "./hostile_http.ts";
+import {
+  guardedHandler,
+  MemoryProvider,
+  refusal,
+  TokenServer,
+} from "./token_server.ts";
 
 /** The older kind of server: one stream for all answers, and an address to post to. */
 class SseServer {
@@ -98,5 +104,48 @@ test("an older server that starts anew is a connection that was lost", async () 
     "2 tools/list",
     "2 tools/call",
   ]);
+  await handler.shutdown();
+});
+
+test("an older server waits for the code of its user as well", async () => {
+  const tokens = new TokenServer(new SseServer().fetch);
+  const authProvider = new MemoryProvider();
+  const handler = guardedHandler(tokens.fetch, authProvider, {
+    servers: { old: { url: "https://old.example/sse", authProvider } },
+  });
+  await handler.startup();
+  assertEquals(handler.serverStatus("old"), {
+    status: "needs_auth",
+    error: "MCP server old needs authorization",
+  });
+  await handler.finishAuth("old", tokens.visit(authProvider.visits[0]!));
+  assertEquals((await handler.dispatch("old__look", {})).data, "looked");
+
+  tokens.expire();
+  const looks = [1, 2].map(() => handler.dispatch("old__look", {}));
+  await Promise.all(looks);
+  assertEquals(tokens.exchanges, [
+    "authorization_code code-1",
+    "refresh_token refresh-1",
+  ]);
+  assertEquals(authProvider.visits.length, 1);
+  await handler.shutdown();
+});
+
+test("why nobody can sign in at an older server is told", async () => {
+  const tokens = new TokenServer(new SseServer().fetch);
+  const issuer = "https://old.example/";
+  const authProvider = new MemoryProvider(tokens.signedIn(issuer));
+  tokens.expire();
+  tokens.refuse = () => refusal("temporarily_unavailable");
+  const handler = guardedHandler(tokens.fetch, authProvider, {
+    servers: { old: { url: `${issuer}sse`, authProvider } },
+  });
+  await handler.startup();
+  assertEquals(handler.serverStatus("old"), {
+    status: "failed",
+    error:
+      "The authorization server of MCP server old answered temporarily_unavailable",
+  });
   await handler.shutdown();
 });
