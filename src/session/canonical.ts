@@ -26,18 +26,17 @@ export function canonicalText(
   value: unknown,
   { name, maxDepth = maxDataDepth }: CanonicalOptions,
 ): string {
-  return write(value, { name, maxDepth, keys: [] });
+  return write(value, { name, maxDepth, root: value }, 0);
 }
 
-/** Where the writing is. */
-interface Place {
+interface Writing {
   readonly name: string;
   readonly maxDepth: number;
-  /** The way from the value to there. */
-  readonly keys: (string | number)[];
+  /** The value that is written as a whole. */
+  readonly root: unknown;
 }
 
-function write(value: unknown, place: Place): string {
+function write(value: unknown, writing: Writing, depth: number): string {
   switch (typeof value) {
     case "string":
       return JSON.stringify(value);
@@ -45,61 +44,96 @@ function write(value: unknown, place: Place): string {
       return String(value);
     case "number":
       if (Number.isFinite(value)) return String(value);
-      throw notJson(place, "a number that is not finite");
+      throw notJson(writing, "a number that is not finite");
     case "object":
       if (value === null) return "null";
-      if (place.keys.length === place.maxDepth) {
-        throw notJson(place, `a cycle or more than ${place.maxDepth} levels`);
+      if (depth === writing.maxDepth) {
+        throw notJson(writing, `a cycle or more than ${depth} levels`);
       }
-      if (Array.isArray(value)) return writeArray(value, place);
-      if (isPlainObject(value)) return writeObject(value, place);
-      throw notJson(place, "an object of a class");
+      if (Array.isArray(value)) return writeArray(value, writing, depth + 1);
+      if (isPlainObject(value)) return writeObject(value, writing, depth + 1);
+      throw notJson(writing, "an object of a class");
     default:
-      throw notJson(place, `a value of type ${typeof value}`);
+      throw notJson(writing, `a value of type ${typeof value}`);
   }
 }
 
-function writeArray(items: readonly unknown[], place: Place): string {
-  const depth = place.keys.length;
+function writeArray(
+  items: readonly unknown[],
+  writing: Writing,
+  depth: number,
+): string {
   let text = "";
   // A loop by index visits holes, too.
   for (let index = 0; index < items.length; index++) {
-    place.keys[depth] = index;
-    text += `${text === "" ? "[" : ","}${write(items[index], place)}`;
+    text += `${text === "" ? "[" : ","}${write(items[index], writing, depth)}`;
   }
-  place.keys.length = depth;
   return text === "" ? "[]" : `${text}]`;
 }
 
-function writeObject(object: Record<string, unknown>, place: Place): string {
-  const depth = place.keys.length;
+function writeObject(
+  object: Record<string, unknown>,
+  writing: Writing,
+  depth: number,
+): string {
   let text = "";
   for (const key of Object.keys(object).sort(compareCodePoints)) {
     const member = object[key];
     if (member === undefined) continue;
-    place.keys[depth] = key;
     text += `${text === "" ? "{" : ","}${JSON.stringify(key)}:${
-      write(member, place)
+      write(member, writing, depth)
     }`;
   }
-  place.keys.length = depth;
   return text === "" ? "{}" : `${text}}`;
+}
+
+function notJson(
+  { name, maxDepth, root }: Writing,
+  found: string,
+): SessionSerializationError {
+  const way = wayToDefect(root, maxDepth) ?? [];
+  const place = way.length === 0 ? "" : ` at ${wayText(way)}`;
+  return new SessionSerializationError(
+    `${name} must be JSON and holds ${found}${place}`,
+  );
+}
+
+type Way = readonly (string | number)[];
+
+/** The keys that lead to the first value that cannot be written; null if all can be. */
+function wayToDefect(value: unknown, levels: number): Way | null {
+  if (isScalar(value)) return null;
+  const members = membersOf(value);
+  if (members === null || levels === 0) return [];
+  for (const [key, member] of members) {
+    const way = wayToDefect(member, levels - 1);
+    if (way !== null) return [key, ...way];
+  }
+  return null;
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || Number.isFinite(value) ||
+    typeof value === "string" || typeof value === "boolean";
+}
+
+function membersOf(value: unknown): [string | number, unknown][] | null {
+  if (Array.isArray(value)) {
+    return Array.from(value, (item, index) => [index, item]);
+  }
+  if (!isPlainObject(value)) return null;
+  return Object.keys(value).sort(compareCodePoints)
+    .filter((key) => value[key] !== undefined)
+    .map((key) => [key, value[key]]);
 }
 
 const maxNamedKeys = 9;
 
-function notJson(
-  { name, keys }: Place,
-  found: string,
-): SessionSerializationError {
-  const steps = keys.slice(0, maxNamedKeys).map((key, at) =>
+function wayText(way: Way): string {
+  const steps = way.slice(0, maxNamedKeys).map((key, at) =>
     typeof key === "number" ? `[${key}]` : at === 0 ? key : `.${key}`
   );
-  const rest = keys.length > maxNamedKeys ? "…" : "";
-  const place = keys.length === 0 ? "" : ` at ${steps.join("")}${rest}`;
-  return new SessionSerializationError(
-    `${name} must be JSON and holds ${found}${place}`,
-  );
+  return steps.join("") + (way.length > maxNamedKeys ? "…" : "");
 }
 
 const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
