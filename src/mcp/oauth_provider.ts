@@ -52,7 +52,8 @@ export interface McpOAuthProvider {
   saveTokens(tokens: any): void | Promise<void>;
   /**
    * Sends the user to an address. The server stays in the status `"needs_auth"` until
-   * the code that the user brings back is given to `finishAuth` of the handler.
+   * the code that the user brings back is given to `finishAuth` of the handler. However
+   * many calls are refused, the user is sent away once, until somebody connects anew.
    */
   redirectToAuthorization(url: URL): void | Promise<void>;
   /** Keeps the secret half of the exchange. */

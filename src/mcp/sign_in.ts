@@ -46,7 +46,7 @@ export function signInAt(
  * theft, or send the user away twice, and only one of the two codes would fit.
  */
 export class SignIn {
-  readonly #provider: McpOAuthProvider;
+  readonly #provider: OAuthClientProvider;
   readonly #options: SignInOptions;
   #underWay: Attempt | undefined;
   #failure: unknown;
@@ -54,7 +54,7 @@ export class SignIn {
 
   /** Asks for nothing yet. */
   constructor(provider: McpOAuthProvider, options: SignInOptions) {
-    this.#provider = provider;
+    this.#provider = boundProvider(provider);
     this.#options = options;
   }
 
@@ -114,8 +114,7 @@ export class SignIn {
 
   async #token(): Promise<string | undefined> {
     const tokens = await this.#provider.tokens();
-    return (tokens as { access_token?: string } | null | undefined)
-      ?.access_token;
+    return tokens?.access_token;
   }
 
   /** True if somebody has got another token since this one was sent. */
@@ -164,7 +163,7 @@ export class SignIn {
     { url, ask }: GuardedServer,
     code?: string,
   ): Promise<void> {
-    const result = await auth(this.#provider as OAuthClientProvider, {
+    const result = await auth(this.#provider, {
       serverUrl: url,
       fetchFn: ask,
       ...this.#hints,
@@ -172,6 +171,16 @@ export class SignIn {
     });
     if (result !== "AUTHORIZED") throw new UnauthorizedError();
   }
+}
+
+/** The SDK calls a member of providers without its provider. */
+function boundProvider(provider: McpOAuthProvider): OAuthClientProvider {
+  return new Proxy({} as OAuthClientProvider, {
+    get(_, member) {
+      const value: unknown = Reflect.get(provider, member);
+      return typeof value === "function" ? value.bind(provider) : value;
+    },
+  });
 }
 
 interface Attempt {

@@ -274,6 +274,50 @@ test("a server that refuses new tokens as well is asked no third time", async ()
   await handler.shutdown();
 });
 
+test("calls that need more rights send the user away once, for these", async () => {
+  const server = new TokenServer();
+  server.sellsRefreshTokens = false;
+  const provider = new MemoryProvider(server.signedIn());
+  const fetch: typeof server.fetch = (url, init) => {
+    const mayWrite = server.exchanges.length > 0;
+    if (mayWrite || !String(init?.body).includes("tools/call")) {
+      return server.fetch(url, init);
+    }
+    const headers = {
+      "www-authenticate": 'Bearer error="insufficient_scope", scope="write"',
+    };
+    return Promise.resolve(new Response(null, { status: 403, headers }));
+  };
+  const handler = guardedHandler(fetch, provider);
+  await handler.startup();
+  assertEquals(await lookTimes(handler, 2), [
+    needsAuthorization,
+    needsAuthorization,
+  ]);
+  const scopes = provider.visits.map((url) => url.searchParams.get("scope"));
+  assertEquals(scopes, ["write"]);
+  await handler.finishAuth("demo", server.visit(provider.visits[0]!));
+  assertEquals(await lookTimes(handler, 2), ["done", "done"]);
+  await handler.shutdown();
+});
+
+test("a provider proves who it is with what only it knows", async () => {
+  const server = new TokenServer();
+  const proofs: string[] = [];
+  const provider = new class extends MemoryProvider {
+    readonly #secret = "mine";
+    addClientAuthentication(): void {
+      proofs.push(this.#secret);
+    }
+  }(server.signedIn());
+  server.expire();
+  const handler = guardedHandler(server.fetch, Object.freeze(provider));
+  await handler.startup();
+  assertEquals(handler.serverStatus("demo"), { status: "connected" });
+  assertEquals(proofs, ["mine"]);
+  await handler.shutdown();
+});
+
 test("nobody signs in to say goodbye", async () => {
   const { server, provider, handler } = await expired();
   await handler.shutdown();
