@@ -183,7 +183,10 @@ export function mergedSummary(
 ): SummaryEntry {
   let count = preparation.messagesToSummarize.length;
   for (const summary of previousSummaries) {
-    count += summary.summarizedMessageCount;
+    count = Math.min(
+      count + summary.summarizedMessageCount,
+      Number.MAX_SAFE_INTEGER,
+    );
   }
   return new SummaryEntry({
     content: written.content,

@@ -139,9 +139,9 @@ function wayText(way: Way): string {
 const literals = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 // Only a number begins behind one of these; ids of many digits are no reason to look closer.
-const longLiteral = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE]\+?\d{3})/;
+const longLiteral = /[:,[\s]-?(?:\d{16}|\d[\d.]*[eE]\+?\d{3})/;
 
-/** Numbers of a JSON text that no number of JavaScript comes near: integers that are rounded, and what is too large. */
+/** Numbers of the JSON text of an object that no number of JavaScript comes near: integers that are rounded, and what is too large. */
 export function lossyNumbersOf(text: string): readonly string[] {
   if (!longLiteral.test(text)) return [];
   return (text.match(literals) ?? []).filter(isLossy);
