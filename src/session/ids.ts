@@ -25,7 +25,7 @@ export function requireId(name: string, value: unknown): string {
 
 /** True for a text of which trimming leaves nothing: it names nothing. */
 export function isBlank(text: string): boolean {
-  return trim(text) === "";
+  return leadingBlankCount(text) === text.length;
 }
 
 /**
@@ -78,10 +78,15 @@ export function isMain(branchId: string): boolean {
   return branchId === DEFAULT_SESSION_BRANCH;
 }
 
+function leadingBlankCount(text: string): number {
+  let count = 0;
+  while (count < text.length && blanks.includes(text.charAt(count))) count++;
+  return count;
+}
+
 function trim(text: string): string {
-  let start = 0;
+  const start = leadingBlankCount(text);
   let end = text.length;
-  while (start < end && blanks.includes(text.charAt(start))) start++;
   while (start < end && blanks.includes(text.charAt(end - 1))) end--;
   return text.slice(start, end);
 }
