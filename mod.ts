@@ -246,6 +246,7 @@ export {
   type RunUsage,
   runUsage,
   type RunUsageInput,
+  runUsageToWire,
   usageToWire,
   type WireModelUsage,
   type WireRunUsage,

@@ -1,4 +1,4 @@
-import { detach, followSignal, markDerived } from "../base/abort.ts";
+import { detach, followSignal, macrotask, markDerived } from "../base/abort.ts";
 import { EventQueue } from "../base/event_queue.ts";
 import { frozenCopy } from "../base/freeze.ts";
 import type { AgentEvent } from "../events/event.ts";
@@ -43,9 +43,10 @@ export async function layeredRun(
   const { core, operation } = parts;
   const cores = new Set<Promise<unknown>>();
   const end = new AbortController();
+  const runs = { cores, end: end.signal, asked: false };
   const ask = composeAgentLayers(
     core.agentLayers,
-    (inner) => coreStream(parts, inner, { cores, end: end.signal }),
+    (inner) => coreStream(parts, inner, runs),
   );
   operation.layered = true;
   try {
@@ -71,15 +72,21 @@ interface CoreRuns {
   readonly cores: Set<Promise<unknown>>;
   /** Aborts when the layers have ended. */
   readonly end: AbortSignal;
+  /** True after the first of them. */
+  asked: boolean;
 }
 
 /** The innermost stream: one core run, cancelled if its reader leaves early. */
 async function* coreStream(
   parts: LayeredRunParts,
   request: AgentRequest,
-  { cores, end }: CoreRuns,
+  runs: CoreRuns,
 ): AgentStream {
   const { core, orchestrator, operation } = parts;
+  const { cores, end } = runs;
+  // A layer that asks until it succeeds would let no timer end its grace.
+  if (runs.asked) await macrotask();
+  runs.asked = true;
   if (end.aborted) {
     throw new AgentPipelineError("next() was called after the run had ended");
   }
@@ -90,10 +97,12 @@ async function* coreStream(
     narrowed.abort(reason);
     operation.closing = true;
   };
-  const unfollow = [request.signal, end].map((signal) =>
+  // A layer may hand on a signal of its own.
+  const outer = operation.cancellation.signal;
+  const unfollow = [...new Set([outer, request.signal, end])].map((signal) =>
     followSignal(signal, narrow)
   );
-  markDerived(narrowed.signal, operation.cancellation.signal);
+  markDerived(narrowed.signal, outer);
   const running = orchestrator.run(
     coreRequest(operation, request, {
       cancellation: narrowed,

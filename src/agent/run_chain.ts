@@ -1,4 +1,9 @@
-import { derivesFrom, followSignal, toCancelledError } from "../base/abort.ts";
+import {
+  derivesFrom,
+  followSignal,
+  markDerived,
+  toCancelledError,
+} from "../base/abort.ts";
 import { Activity } from "../base/activity.ts";
 import { Gate } from "../base/gate.ts";
 import { RunScope } from "../base/scope.ts";
@@ -219,6 +224,7 @@ export class RunChain {
   ): Promise<T> {
     const release = this.#activity.begin();
     const unfollow = followSignal(signal, (reason) => operation.abort(reason));
+    if (signal) markDerived(operation.cancellation.signal, signal);
     try {
       operation.cancellation.throwIfAborted();
       const entering = this.#gate.enter(operation.cancellation.signal);

@@ -4,7 +4,7 @@ import {
   type ModelUsage,
   NO_USAGE,
   type RunUsage,
-  usageToWire,
+  runUsageToWire,
   type WireRunUsage,
 } from "./usage.ts";
 
@@ -246,7 +246,7 @@ export function resultToWire(result: AgentRunResult): WireRunResult {
     turns: result.turns,
     output: result.output,
     error: result.error,
-    usage: usageToWire(result.usage),
+    usage: runUsageToWire(result.usage),
     ...(failure !== null && {
       failure: {
         phase: failure.phase,

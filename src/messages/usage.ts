@@ -155,24 +155,22 @@ export const NO_USAGE: RunUsage = runUsage({
   reportedRequestCount: 0,
 });
 
-/** Writes usage with the field names of messages and journals. */
-export function usageToWire(usage: RunUsage): WireRunUsage;
-/** Writes usage with the field names of messages and journals. */
-export function usageToWire(usage: ModelUsage): WireModelUsage;
-export function usageToWire(
-  usage: ModelUsage | RunUsage,
-): WireModelUsage | WireRunUsage {
-  const wire: WireModelUsage = {
+/** Writes the usage of a response with the field names of messages. */
+export function usageToWire(usage: ModelUsage): WireModelUsage {
+  return frozen({
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
     total_tokens: usage.totalTokens,
     cache_read_tokens: usage.cacheReadTokens,
     cache_write_tokens: usage.cacheWriteTokens,
     reasoning_tokens: usage.reasoningTokens,
-  };
-  if (!("requestCount" in usage)) return frozen(wire);
+  });
+}
+
+/** Writes the usage of a run with the field names of journals. */
+export function runUsageToWire(usage: RunUsage): WireRunUsage {
   return frozen({
-    ...wire,
+    ...usageToWire(usage),
     request_count: usage.requestCount,
     reported_request_count: usage.reportedRequestCount,
   });

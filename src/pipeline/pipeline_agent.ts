@@ -1,4 +1,9 @@
-import { Cancellation, followSignal } from "../base/abort.ts";
+import {
+  Cancellation,
+  derivesFrom,
+  followSignal,
+  markDerived,
+} from "../base/abort.ts";
 import { AgentConfigurationError, errorText } from "../base/errors.ts";
 import type { Complete } from "../base/complete.ts";
 import { Gate } from "../base/gate.ts";
@@ -87,6 +92,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
   readonly #options: Complete<PipelineAgentOptions>;
   readonly #middleware: Middleware[] = [];
   readonly #gate = new Gate();
+  #running: AbortSignal | undefined;
   readonly #life: MiddlewareLife;
   #startUp: Cancellation | undefined;
 
@@ -222,15 +228,18 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
       readonly observe: ((event: AgentEvent) => void) | undefined;
     },
   ): Promise<AgentRunResult> {
-    this.#refuseReentry(options.scope);
+    this.#refuseReentry(options);
     const { cancellation } = parts;
+    const { signal } = options;
     const unfollow = followSignal(
-      options.signal,
+      signal,
       (reason) => cancellation.abort(reason),
     );
+    if (signal) markDerived(cancellation.signal, signal);
     try {
       cancellation.throwIfAborted();
       return await this.#alone(async () => {
+        this.#running = cancellation.signal;
         const active = await this.#startForRun(cancellation);
         const ask = composeAgentLayers(
           active,
@@ -240,6 +249,7 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
         return await driveStream(() => ask(request), parts);
       }, cancellation.signal);
     } finally {
+      if (this.#running === cancellation.signal) this.#running = undefined;
       unfollow();
       cancellation.close();
     }
@@ -305,8 +315,10 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     }
   }
 
-  #refuseReentry(scope: RunScope | undefined): void {
-    if (scope?.get(this) !== true) return;
+  #refuseReentry({ scope, signal }: RunOptions): void {
+    const isInside = scope?.get(this) === true ||
+      (signal && this.#running && derivesFrom(signal, this.#running));
+    if (!isInside) return;
     throw new AgentReentrancyError(
       `Agent "${this.info.agentId}" would wait for itself inside its own run; ` +
         "ask another agent",

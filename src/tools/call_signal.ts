@@ -17,6 +17,11 @@ export class CallSignals {
     this.#turn = turn;
   }
 
+  /** True if the turn is aborted. */
+  get aborted(): boolean {
+    return this.#turn.aborted;
+  }
+
   /** Opens the signal of one call. */
   open(): CallSignal {
     return new CallSignal(this);
@@ -64,6 +69,8 @@ export class CallSignal {
 
   /** Ends the call: its signal no longer follows the turn. */
   end(): void {
+    // A tool that was given up may look at it for the first time after this.
+    if (this.#signals.aborted) void this.value;
     this.#pending = false;
     if (this.#controller !== undefined) this.#signals.drop(this.#controller);
   }

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../base/abort.ts";
 import { frozen } from "../base/freeze.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { requireMethods } from "../base/require.ts";
@@ -165,6 +166,7 @@ export function defineTool<
   async function run(args: unknown, context: ToolExecutionContext) {
     const checked = schema ? await schema.validate(args) : { value: args };
     if (checked.issues !== undefined) return refusal(checked.issues, options);
+    if (schema) throwIfAborted(context.signal); // it may have taken its time
     const produced = await options.execute(
       checked.value as ToolArguments<P>,
       context,

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../base/abort.ts";
 import type { ToolHandler } from "./handler.ts";
 import {
   composeToolMiddlewares,
@@ -30,9 +31,14 @@ export function tableOf(
 ): ToolTable {
   const registry = new ToolRegistry(handlers);
   for (const layer of layers) layer.configureTools?.(registry.definitions);
+  const mayWait = layers.some(({ aroundTool }) => aroundTool);
   const chain = composeToolMiddlewares(
     layers,
-    (context) => registry.handlerOf(context.toolName).execute(context),
+    (context) => {
+      // A layer that was given up while it waited must not begin a call.
+      if (mayWait) throwIfAborted(context.signal);
+      return registry.handlerOf(context.toolName).execute(context);
+    },
     (toolName) => registry.definitionOf(toolName),
   );
   return { handlers, layers, registry, chain };

@@ -1,0 +1,238 @@
+import { z } from "zod";
+import {
+  Agent,
+  AgentReentrancyError,
+  type AgentStream,
+  agentTool,
+  type DefinedTool,
+  defineTool,
+  type Middleware,
+  RuleBasedToolPolicy,
+  ToolPolicyMiddleware,
+  wrapAgent,
+} from "../../mod.ts";
+import {
+  calls,
+  ScriptedModel,
+  silentLogger,
+  text,
+} from "../../src/testing/mod.ts";
+import { assertEquals } from "../support/assert.ts";
+import { deferred } from "../support/deferred.ts";
+import { settle } from "../support/fake_time.ts";
+import { test } from "../support/suite.ts";
+
+const noGrace = { abortGraceMs: 0 };
+const slowPaths = ["a schema", "a rule", "middleware"] as const;
+
+/** An agent whose only call waits on a gate before its tool begins. */
+function slowAgent(path: typeof slowPaths[number], graceMs: number) {
+  const gate = deferred();
+  const entered = deferred();
+  const wait = async () => {
+    entered.resolve();
+    await gate.promise;
+    return true;
+  };
+  let paid = 0;
+  const tool = defineTool({
+    name: "pay",
+    parameters: path === "a schema"
+      ? z.object({ to: z.string().refine(wait) })
+      : z.object({ to: z.string() }),
+    execute: () => paid++,
+  });
+  const around: Middleware = {
+    async aroundTool(_context, next) {
+      await wait();
+      return await next();
+    },
+  };
+  const policy = new RuleBasedToolPolicy([
+    { ruleId: "all", action: "allow", when: wait },
+  ]);
+  const agent = new Agent({
+    agentId: "payer",
+    model: new ScriptedModel([
+      calls([{ name: "pay", arguments: { to: "me" } }]),
+      text("done"),
+    ]),
+    tools: [tool],
+    middleware: path === "a rule"
+      ? [new ToolPolicyMiddleware(policy)]
+      : path === "middleware"
+      ? [around]
+      : [],
+    runtimePolicy: { abortGraceMs: graceMs },
+    logger: silentLogger,
+  });
+  return { agent, gate, entered, paid: () => paid };
+}
+
+for (const path of slowPaths) {
+  test(`no call begins after an abort because ${path} took its time`, async () => {
+    for (const graceMs of [0, 10_000]) {
+      const { agent, gate, entered, paid } = slowAgent(path, graceMs);
+      const run = agent.run("pay me");
+      await entered.promise;
+      agent.abort("stop");
+      if (graceMs === 0) await run;
+      gate.resolve();
+      assertEquals((await run).status, "cancelled");
+      await settle();
+      assertEquals(paid(), 0);
+    }
+  });
+}
+
+test("a tool that looks at its signal late finds it aborted", async () => {
+  const gate = deferred();
+  const seen = deferred<boolean>();
+  const late = defineTool({
+    name: "late",
+    async execute(_args: Record<string, unknown>, context) {
+      await gate.promise;
+      seen.resolve(context.signal.aborted);
+    },
+  });
+  const agent = new Agent({
+    agentId: "a",
+    model: new ScriptedModel([calls(["late"])]),
+    tools: [late],
+    runtimePolicy: noGrace,
+    logger: silentLogger,
+  });
+  const run = agent.run("go");
+  await settle();
+  agent.abort("stop");
+  assertEquals((await run).status, "cancelled");
+  gate.resolve();
+  assertEquals(await seen.promise, true);
+});
+
+test("an agent that is made too late for its run does nothing", async () => {
+  const gate = deferred();
+  const made = deferred();
+  let effects = 0;
+  const sub = agentTool(async () => {
+    made.resolve();
+    await gate.promise;
+    return new Agent({
+      agentId: "sub",
+      model: new ScriptedModel(() => calls(["act"])),
+      tools: [defineTool({ name: "act", execute: () => effects++ })],
+      logger: silentLogger,
+    });
+  }, { name: "sub" });
+  const agent = new Agent({
+    agentId: "a",
+    model: new ScriptedModel([
+      calls([{ name: "sub", arguments: { task: "t" } }]),
+    ]),
+    tools: [sub],
+    runtimePolicy: noGrace,
+    logger: silentLogger,
+  });
+  const run = agent.run("go");
+  await made.promise;
+  agent.abort("stop");
+  await run;
+  gate.resolve();
+  await settle();
+  assertEquals(effects, 0);
+});
+
+test("a layer with a signal of its own cannot keep an abort away", async () => {
+  const entered = deferred();
+  const agent = new Agent({
+    agentId: "a",
+    model: new ScriptedModel([calls(["wait"])]),
+    tools: [defineTool({
+      name: "wait",
+      execute(_args: Record<string, unknown>, { signal }) {
+        entered.resolve();
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        });
+      },
+    })],
+    middleware: [{
+      async *aroundRun(request, next): AgentStream {
+        return yield* next({
+          ...request,
+          signal: new AbortController().signal,
+        });
+      },
+    }],
+    logger: silentLogger,
+  });
+  const run = agent.run("go");
+  await entered.promise;
+  assertEquals(agent.abort("stop"), true);
+  assertEquals((await run).status, "cancelled");
+});
+
+test("a layer that asks until it succeeds is given up, too", async () => {
+  let rounds = 0;
+  const agent = new Agent({
+    agentId: "a",
+    model: new ScriptedModel(() => text("no")),
+    middleware: [{
+      async *aroundRun(request, next): AgentStream {
+        for (;;) {
+          rounds++;
+          const result = yield* next(request);
+          if (result.output === "yes") return result;
+        }
+      },
+    }],
+    runtimePolicy: noGrace,
+    logger: silentLogger,
+  });
+  const run = agent.run("go");
+  await settle();
+  agent.abort("stop");
+  assertEquals((await run).status, "cancelled");
+  const before = rounds;
+  await settle();
+  assertEquals(rounds - before <= 1, true);
+});
+
+test("an agent that asks itself through another one is told so", async () => {
+  const askWith = (other: () => Pick<Agent, "run">): DefinedTool =>
+    defineTool({
+      name: "ask",
+      async execute(_args: Record<string, unknown>, { signal }) {
+        try {
+          return (await other().run("again", { signal })).output;
+        } catch (error) {
+          return error instanceof AgentReentrancyError ? "told" : "other";
+        }
+      },
+    });
+  const results = (agent: Agent) =>
+    agent.messages.flatMap(({ role, content }) =>
+      role === "tool" ? [content] : []
+    );
+  const make = (other: () => Pick<Agent, "run">) =>
+    new Agent({
+      agentId: "a",
+      model: new ScriptedModel([calls(["ask"]), text("done")]),
+      tools: [askWith(other)],
+      logger: silentLogger,
+    });
+
+  const one: Agent = make(() => two);
+  const two: Agent = make(() => one);
+  assertEquals((await one.run("go")).output, "done");
+  assertEquals(results(two), ["told"]);
+
+  const inner: Agent = make(() => wrapAgent(inner));
+  assertEquals((await inner.run("go")).output, "done");
+  assertEquals(results(inner), ["told"]);
+
+  const middle: Agent = make(() => outer);
+  const outer = wrapAgent(middle);
+  assertEquals((await outer.run("go")).output, "done");
+  assertEquals(results(middle), ["told"]);
+});
