@@ -5,6 +5,7 @@ import {
   requireText,
   requireType,
 } from "../base/require.ts";
+import type { AgentStateView } from "../messages/state.ts";
 import type { ToolEffect } from "../messages/tool.ts";
 import type { ToolCallContext } from "./middleware.ts";
 
@@ -149,6 +150,9 @@ export function isReason(value: unknown): value is string | undefined {
 /**
  * Decides by the first rule that matches, in order.
  *
+ * Agents may share one: every run has limits of its own, those of a sub-agent and
+ * of agents that run side by side too.
+ *
  * @example Reads are free, writes need somebody's consent, the rest is denied
  * ```ts
  * import { RuleBasedToolPolicy } from "@ejagent/core";
@@ -163,7 +167,10 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
   /** The rules, in order. */
   readonly rules: readonly ToolPolicyRule[];
   readonly #fallback: ToolPolicyDecision;
-  readonly #usedCalls = new Map<string, number>();
+  /** By agent, which its state stands for: an agent has one run at a time. */
+  readonly #runs = new WeakMap<AgentStateView, RunCounts>();
+  readonly #outsideRuns: CallCounts = new Map();
+  #startCount = 0;
 
   /**
    * Checks and copies the rules.
@@ -188,9 +195,13 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
     });
   }
 
-  /** Gives every rule its full number of calls again. */
+  /**
+   * Gives every rule its full number of calls again. Runs that are under way, of
+   * other agents, keep their counts.
+   */
   onTaskStart(): void {
-    this.#usedCalls.clear();
+    this.#startCount += 1;
+    this.#outsideRuns.clear();
   }
 
   /**
@@ -201,16 +212,17 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
    */
   async evaluate(context: ToolCallContext): Promise<ToolPolicyDecision> {
     for (const rule of this.rules) {
-      if (await matches(rule, context)) return this.#apply(rule);
+      if (await matches(rule, context)) return this.#apply(rule, context);
     }
     return this.#fallback;
   }
 
   // No await in here: calls that run side by side share the count.
-  #apply(rule: ToolPolicyRule): ToolPolicyDecision {
+  #apply(rule: ToolPolicyRule, context: ToolCallContext): ToolPolicyDecision {
     const { ruleId, action, reason, maxCallsPerRun } = rule;
     if (maxCallsPerRun !== undefined) {
-      const used = this.#usedCalls.get(ruleId) ?? 0;
+      const usedCalls = this.#countsFor(context);
+      const used = usedCalls.get(ruleId) ?? 0;
       if (used >= maxCallsPerRun) {
         return {
           action: "deny",
@@ -218,10 +230,35 @@ export class RuleBasedToolPolicy implements ToolExecutionPolicy {
           reason: `call limit reached for rule "${ruleId}"`,
         };
       }
-      this.#usedCalls.set(ruleId, used + 1);
+      usedCalls.set(ruleId, used + 1);
     }
     return { action, ruleId, reason };
   }
+
+  /** A direct dispatch uses up what the run before it left. */
+  #countsFor({ runId, state }: ToolCallContext): CallCounts {
+    const latest = this.#runs.get(state);
+    const startCount = this.#startCount;
+    if (runId === "") {
+      return latest?.startCount === startCount
+        ? latest.usedCalls
+        : this.#outsideRuns;
+    }
+    if (latest?.runId === runId) return latest.usedCalls;
+    const usedCalls: CallCounts = new Map();
+    this.#runs.set(state, { runId, usedCalls, startCount });
+    return usedCalls;
+  }
+}
+
+/** How many calls every rule has matched, by its id. */
+type CallCounts = Map<string, number>;
+
+interface RunCounts {
+  readonly runId: string;
+  readonly usedCalls: CallCounts;
+  /** How many runs had started when the run made its first call. */
+  readonly startCount: number;
 }
 
 const actions: Readonly<Record<ToolPolicyAction, true>> = {

@@ -1,3 +1,5 @@
+import { Agent, agentTool } from "../../mod.ts";
+import { calls, ScriptedModel, text } from "../../src/testing/mod.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { defineTool } from "../../src/tools/define_tool.ts";
 import { ToolDefinition } from "../../src/tools/definition.ts";
@@ -168,6 +170,78 @@ test("a limit counts concurrent calls exactly and a new run resets it", {
   });
   policy.onTaskStart();
   assertEquals((await policy.evaluate(context("read"))).action, "allow");
+});
+
+/** A policy that lets every run pay once, and tools that pay. */
+function payingOnce() {
+  const policy = new RuleBasedToolPolicy([
+    { ruleId: "once", action: "allow", toolNames: ["pay"], maxCallsPerRun: 1 },
+    { ruleId: "rest", action: "allow" },
+  ]);
+  const middleware = [
+    new ToolPolicyMiddleware(policy, { logger: new RecordingLogger() }),
+  ];
+  let paid = 0;
+  const pay = defineTool({ name: "pay", execute: () => ++paid });
+  return { middleware, pay, paidCount: () => paid };
+}
+
+test("a sub-agent with the same policy does not give its caller new calls", async () => {
+  const { middleware, pay, paidCount } = payingOnce();
+  const inner = new Agent({
+    agentId: "inner",
+    model: new ScriptedModel([calls(["pay"]), text("paid")]),
+    middleware,
+    tools: [pay],
+  });
+  const outer = new Agent({
+    agentId: "outer",
+    model: new ScriptedModel([
+      calls(["pay"]),
+      calls([{ name: "inner", arguments: { task: "Pay" } }]),
+      calls([{ name: "pay", arguments: { again: true } }]),
+      text("never"),
+    ]),
+    middleware,
+    tools: [pay, agentTool(inner)],
+  });
+  const result = await outer.run("Pay");
+  assertEquals(result.status, "rejected");
+  assertEquals(paidCount(), 2);
+});
+
+test("agents side by side have a limit each", async () => {
+  const { middleware, pay, paidCount } = payingOnce();
+  const runs = ["left", "right"].map((agentId) =>
+    new Agent({
+      agentId,
+      model: new ScriptedModel([calls(["pay"]), text("done")]),
+      middleware,
+      tools: [pay],
+    }).run("Pay")
+  );
+  const results = await Promise.all(runs);
+  assertEquals(results.map(({ output }) => output), ["done", "done"]);
+  assertEquals(paidCount(), 2);
+});
+
+test("a direct dispatch counts with the run before it, until the next one starts", async () => {
+  const { middleware, pay, paidCount } = payingOnce();
+  const agent = new Agent({
+    agentId: "payer",
+    model: new ScriptedModel([calls(["pay"]), text("done"), text("done")]),
+    middleware,
+    tools: [pay],
+  });
+  const dispatched = async () => (await agent.dispatch("pay", {})).control;
+  assertEquals(await dispatched(), "continue");
+  assertEquals(await dispatched(), "reject");
+  await agent.run("Pay");
+  assertEquals(await dispatched(), "reject");
+  await agent.run("Rest");
+  assertEquals(await dispatched(), "continue");
+  assertEquals(await dispatched(), "reject");
+  assertEquals(paidCount(), 3);
 });
 
 test("a failing tool behind a policy fails as ever", {
