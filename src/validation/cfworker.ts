@@ -1,4 +1,4 @@
-import { validate } from "@cfworker/json-schema";
+import { type Schema, validate } from "@cfworker/json-schema";
 import type {
   JsonSchemaCompileOptions,
   JsonSchemaCompiler,
@@ -6,7 +6,9 @@ import type {
 } from "./compiler.ts";
 import type { JsonSchema } from "./draft.ts";
 import { leafErrors } from "./leaf_errors.ts";
-import { lowerSchema } from "./lower.ts";
+import { lowerSchema, repetitionAddress } from "./lower.ts";
+import { arraysWithRepetition } from "./repeated_items.ts";
+import { withinStack } from "./schema_check.ts";
 
 /**
  * The engine used by default. It interprets the schema and generates no code, so
@@ -23,13 +25,15 @@ export const cfworkerCompiler: JsonSchemaCompiler = Object.freeze({
     schema: JsonSchema,
     options: JsonSchemaCompileOptions,
   ): SchemaValidator {
-    const { root, definitions } = lowerSchema(schema, options);
+    const { root, definitions } = withinStack(() =>
+      lowerSchema(schema, options)
+    );
     return (value) => {
       const { valid, errors } = validate(
         value,
         root,
         options.draft,
-        countedLookups(definitions),
+        lookups(definitions, value),
         false,
       );
       return valid ? [] : leafErrors(errors);
@@ -39,14 +43,29 @@ export const cfworkerCompiler: JsonSchemaCompiler = Object.freeze({
 
 const mostLookups = 100_000;
 
-/** The same definitions, which can be looked up only so often. */
-function countedLookups<T>(definitions: Record<string, T>): Record<string, T> {
+/**
+ * The same definitions, which can be looked up only so often, and the one that depends
+ * on the value.
+ */
+function lookups<T>(
+  definitions: Record<string, T>,
+  value: unknown,
+): Record<string, T | Schema> {
   let leftCount = mostLookups;
-  return new Proxy(definitions, {
+  let repetition: Schema | undefined;
+  return new Proxy<Record<string, T | Schema>>(definitions, {
     get(target, address) {
+      if (address === repetitionAddress) {
+        return repetition ??= { enum: oneOf(arraysWithRepetition(value)) };
+      }
       leftCount -= 1;
       if (leftCount < 0) throw new RangeError("The check takes too long");
       return target[String(address)];
     },
   });
+}
+
+/** The validator puts the whole list into a text whenever a value is not in it. */
+function oneOf(values: unknown[]): unknown[] {
+  return Object.assign(values, { toJSON: () => "" });
 }

@@ -2,6 +2,7 @@ import { cfworkerCompiler } from "./cfworker.ts";
 import type {
   JsonSchemaCompiler,
   SchemaFormats,
+  SchemaPatterns,
   SchemaValidator,
 } from "./compiler.ts";
 import { chooseDraft } from "./draft.ts";
@@ -11,6 +12,13 @@ import { checkJsonSchema } from "./schema_check.ts";
 export interface CompileJsonSchemaOptions {
   /** What happens with `format`. @default {"ignore"} */
   readonly formats?: SchemaFormats | undefined;
+  /**
+   * What happens with patterns: one that somebody else has chosen can keep a single
+   * comparison busy for years.
+   *
+   * @default {"apply"}
+   */
+  readonly patterns?: SchemaPatterns | undefined;
   /** The engine. @default {cfworkerCompiler} */
   readonly compiler?: JsonSchemaCompiler | undefined;
 }
@@ -24,7 +32,7 @@ export interface CompileJsonSchemaOptions {
  * @returns A function that says what is wrong with a value. It never throws: a
  * value that the engine cannot cope with, because it is too deep or too large, is
  * refused as a whole.
- * @throws {JsonSchemaError} If the schema is broken.
+ * @throws {JsonSchemaError} If the schema is broken, or deeper than this runtime can follow.
  *
  * @example Check a value
  * ```ts
@@ -46,10 +54,14 @@ export function compileJsonSchema(
   schema: unknown,
   options: CompileJsonSchemaOptions = {},
 ): SchemaValidator {
-  const { formats = "ignore", compiler = cfworkerCompiler } = options;
+  const {
+    formats = "ignore",
+    patterns = "apply",
+    compiler = cfworkerCompiler,
+  } = options;
   const { draft } = chooseDraft(schema);
   checkJsonSchema(schema, draft);
-  const validate = compiler.compile(schema, { draft, formats });
+  const validate = compiler.compile(schema, { draft, formats, patterns });
   return (value) => {
     try {
       return validate(value);

@@ -3,12 +3,20 @@ import type { JsonSchema, JsonSchemaDraft } from "./draft.ts";
 /** What happens with `format`: nothing, or a check of the formats that are known. */
 export type SchemaFormats = "ignore" | "assert";
 
+/**
+ * What happens with `pattern` and `patternProperties`: they are applied, or left out
+ * together with everything that would refuse more values without them.
+ */
+export type SchemaPatterns = "apply" | "ignore";
+
 /** How a schema is compiled. */
 export interface JsonSchemaCompileOptions {
   /** Version of JSON Schema. */
   readonly draft: JsonSchemaDraft;
   /** What happens with `format`. */
   readonly formats: SchemaFormats;
+  /** What happens with patterns. @default {"apply"} */
+  readonly patterns?: SchemaPatterns | undefined;
 }
 
 /** One thing that is wrong with a value; holds neither values nor texts of the schema. */

@@ -1,19 +1,23 @@
 import { isJsonObject } from "../base/json.ts";
 import type { JsonSchemaDraft } from "./draft.ts";
+import { isKnownIn } from "./keyword_drafts.ts";
 
 /**
  * Says what is wrong with the value of a keyword, as the end of a sentence.
  *
  * The schemas that the value may hold are not looked into.
  *
- * @returns Undefined if nothing is wrong or the keyword is unknown.
+ * @returns Undefined if nothing is wrong or this version does not know the keyword.
  */
 export function keywordFault(
   keyword: string,
   schema: Record<string, unknown>,
   draft: JsonSchemaDraft,
 ): string | undefined {
-  const rule = Object.hasOwn(rules, keyword) ? rules[keyword] : undefined;
+  if (!Object.hasOwn(rules, keyword) || !isKnownIn(draft, keyword)) {
+    return undefined;
+  }
+  const rule = rules[keyword];
   return rule?.(schema[keyword], { draft, schema });
 }
 

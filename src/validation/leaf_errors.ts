@@ -30,7 +30,7 @@ export function leafErrors(units: readonly OutputUnit[]): SchemaLeafError[] {
     }
     report.add({
       path: pathOf(unit),
-      keyword: unit.keyword,
+      keyword: keywordOf(unit),
       ...missingProperty(unit),
     });
   }
@@ -138,6 +138,13 @@ function isInside(location: string, closed: ReadonlySet<string>): boolean {
 /** Undoes the encoding of the validator, which writes pointers as fragments of an address. */
 function pathOf({ instanceLocation }: OutputUnit): string {
   return decodeURIComponent(instanceLocation.slice(1));
+}
+
+/** Too short for any length is what lowered schemas make of equal items. */
+function keywordOf({ keyword, error }: OutputUnit): string {
+  return keyword === "minItems" && error.endsWith("< Infinity).")
+    ? "uniqueItems"
+    : keyword;
 }
 
 /** The name is told nowhere but in the text. */

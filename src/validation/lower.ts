@@ -2,6 +2,8 @@ import { format as knownFormats, type Schema } from "@cfworker/json-schema";
 import type { JsonObject } from "../base/json.ts";
 import type { JsonSchemaCompileOptions } from "./compiler.ts";
 import type { JsonSchema } from "./draft.ts";
+import { isKnownIn } from "./keyword_drafts.ts";
+import { goesWithPatterns, holdsPatterns } from "./patterns.ts";
 import { pointerTo } from "./pointer.ts";
 import {
   hidesSiblings,
@@ -24,21 +26,27 @@ type Lowered = Schema | boolean;
  * Rewrites a schema into the plain form that the validator can be trusted with.
  *
  * The result is a fresh tree of keywords that decide about values and nothing else:
- * annotations, unknown keywords and addresses are gone, so that the validator has
- * nothing to misread and no reference to search for.
+ * annotations, addresses and keywords that are unknown or of later versions are gone,
+ * so that the validator has nothing to misread and no reference to search for. What it
+ * would take too long for is put in another way.
  */
 export function lowerSchema(
   schema: JsonSchema,
   options: JsonSchemaCompileOptions,
 ): LoweredSchema {
   const { targets } = resolveReferences(schema, options.draft);
-  const lowering = { ...options, targets };
+  const withoutPatterns = options.patterns === "ignore" &&
+    holdsPatterns(schema);
+  const lowering = { ...options, targets, withoutPatterns };
   const definitions: Record<string, Lowered> = Object.create(null);
   for (const { schema, pointer } of targets.values()) {
     definitions[`#${pointer}`] ??= lower(schema, pointer, lowering);
   }
   return { root: lower(schema, "", lowering), definitions };
 }
+
+/** Where the validator must find the schema of arrays in which equal items stand. */
+export const repetitionAddress = "#repetition";
 
 /** Keywords whose failure is told without what failed inside of them. */
 export const closedKeywords: Readonly<Record<string, true>> = {
@@ -69,11 +77,29 @@ const assertions: Readonly<Record<string, true>> = {
   maxItems: true,
   minContains: true,
   maxContains: true,
-  uniqueItems: true,
+};
+
+/** What `uniqueItems` says; the validator compares every item with every other. */
+const withoutRepetition: Schema = {
+  if: { $ref: repetitionAddress },
+  then: { minItems: Infinity },
+};
+
+/**
+ * What the format `url` says, for texts of which the validator is not done in the
+ * square of their length. Longer ones have the format of no address.
+ *
+ * @see RFC 9110, section 4.1, for the length that everybody should support.
+ */
+const shortAddress: Schema = {
+  if: { maxLength: 8000 },
+  then: { format: "url" },
+  else: { format: "ipv4" },
 };
 
 interface Lowering extends JsonSchemaCompileOptions {
   readonly targets: References["targets"];
+  readonly withoutPatterns: boolean;
 }
 
 function lower(
@@ -91,17 +117,25 @@ function lower(
   }
   const result: Schema = { ...first };
   for (const keyword of Object.keys(schema)) {
+    if (isLeftOut(keyword, schema, lowering)) continue;
     const value = schema[keyword];
     const at = pointerTo(pointer, keyword);
     if (Object.hasOwn(assertions, keyword)) {
       result[keyword] = value;
+    } else if (keyword === "uniqueItems") {
+      if (value === true) more.push(withoutRepetition);
     } else if (keyword === "format") {
-      if (isAsserted(value, lowering)) result.format = value;
+      if (!isAsserted(value, lowering)) continue;
+      if (value === "url") more.push(shortAddress);
+      else result.format = value;
     } else if (keyword === "dependencies") {
       const { names, schemas } = splitDependencies(value as JsonObject);
       const lowered = lowerHeld(keyword, schemas, at, lowering);
       result.dependencies = names;
       more.push({ dependentSchemas: lowered as Record<string, Schema> });
+    } else if (keyword === "oneOf" && lowering.withoutPatterns) {
+      const anyOf = lowerHeld(keyword, value, at, lowering) as Schema[];
+      more.push({ anyOf });
     } else if (isApplied(keyword)) {
       result[keyword] = lowerHeld(keyword, value, at, lowering);
     }
@@ -109,6 +143,15 @@ function lower(
   const all: Lowered[] = [...result.allOf ?? [], ...more];
   if (all.length > 0) result.allOf = booleansFirst(all) as Schema[];
   return result;
+}
+
+function isLeftOut(
+  keyword: string,
+  schema: JsonObject,
+  { draft, withoutPatterns }: Lowering,
+): boolean {
+  return !isKnownIn(draft, keyword) ||
+    withoutPatterns && goesWithPatterns(keyword, schema);
 }
 
 /** Formats that the validator does not know are never asserted. */

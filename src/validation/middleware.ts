@@ -24,6 +24,7 @@ import { compileJsonSchema } from "./compile.ts";
 import type {
   JsonSchemaCompiler,
   SchemaFormats,
+  SchemaPatterns,
   SchemaValidator,
 } from "./compiler.ts";
 import { chooseDraft } from "./draft.ts";
@@ -36,6 +37,12 @@ export interface ToolSchemaValidationOptions {
   readonly maxErrors?: number | undefined;
   /** What happens with `format`. @default {"ignore"} */
   readonly formats?: SchemaFormats | undefined;
+  /**
+   * What happens with the patterns of schemas. `"ignore"` is for tools of third parties.
+   *
+   * @default {"apply"}
+   */
+  readonly patterns?: SchemaPatterns | undefined;
   /**
    * What happens to a tool whose schema is broken: the agent does not start, or the
    * tool stays unchecked with a warning. The latter is for tools of third parties.
@@ -60,6 +67,11 @@ export interface ToolSchemaValidationOptions {
  * fit never reach the tool; the model reads what is wrong, without any value being
  * repeated, and may try again. Tools without `parameters` take anything.
  *
+ * Patterns are applied without a limit of time, to texts that the model writes. A
+ * pattern with nested repetition, such as `^(a+)+$`, can block the whole process with
+ * thirty characters. If schemas come from somebody else, as those of MCP servers do,
+ * `patterns: "ignore"` checks all the rest.
+ *
  * Put it before a policy, so that invalid arguments use up no limit and ask nobody
  * for approval.
  *
@@ -77,6 +89,7 @@ export class ToolSchemaValidationMiddleware implements ToolLayer {
   readonly enabled: boolean;
   readonly #maxErrors: number;
   readonly #formats: SchemaFormats;
+  readonly #patterns: SchemaPatterns;
   readonly #onInvalidSchema: "throw" | "skip";
   readonly #compiler: JsonSchemaCompiler;
   readonly #logger: Logger;
@@ -103,6 +116,10 @@ export class ToolSchemaValidationMiddleware implements ToolLayer {
     this.#formats = requireMember("formats", options.formats ?? "ignore", {
       ignore: true,
       assert: true,
+    });
+    this.#patterns = requireMember("patterns", options.patterns ?? "apply", {
+      apply: true,
+      ignore: true,
     });
     this.#onInvalidSchema = requireMember(
       "onInvalidSchema",
@@ -155,6 +172,7 @@ export class ToolSchemaValidationMiddleware implements ToolLayer {
       }
       return compileJsonSchema(parameters, {
         formats: this.#formats,
+        patterns: this.#patterns,
         compiler: this.#compiler,
       });
     } catch (cause) {

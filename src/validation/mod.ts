@@ -32,6 +32,7 @@ export type {
   JsonSchemaCompiler,
   SchemaFormats,
   SchemaLeafError,
+  SchemaPatterns,
   SchemaValidator,
 } from "./compiler.ts";
 export { chooseDraft } from "./draft.ts";

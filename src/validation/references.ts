@@ -1,5 +1,6 @@
 import { isJsonObject } from "../base/json.ts";
 import type { JsonSchema, JsonSchemaDraft } from "./draft.ts";
+import { isKnownIn } from "./keyword_drafts.ts";
 import { pointerTo, pointerTokens } from "./pointer.ts";
 import { JsonSchemaError } from "./schema_error.ts";
 import { appliesInPlace, subSchemas } from "./sub_schemas.ts";
@@ -43,7 +44,7 @@ export function resolveReferences(
   const outside: PlacedSchema[] = [];
   // Targets outside bring places of their own, which this very loop reaches.
   for (const place of map.places.values()) {
-    for (const { keyword, at } of referencesIn(place)) {
+    for (const { keyword, at } of referencesIn(place, map.draft)) {
       const target = keyword === "$ref"
         ? follow(map, place)
         : followRecursive(map, place, at);
@@ -99,7 +100,7 @@ function addPlaces(map: SchemaMap, found: Place): void {
     const name = schema[keyword];
     if (typeof name === "string") addAddress(map, `${base}#${name}`, place);
   }
-  for (const sub of subSchemas(schema, pointer)) {
+  for (const sub of subSchemas(schema, pointer, map.draft)) {
     if (isSchema(sub.schema)) {
       addPlaces(map, { schema: sub.schema, pointer: sub.pointer, base });
     }
@@ -211,7 +212,7 @@ function refuseCircles(
     open.add(pointer);
     const place = map.places.get(pointer);
     if (place !== undefined) {
-      for (const { at } of referencesIn(place)) {
+      for (const { at } of referencesIn(place, map.draft)) {
         visit(targets.get(at)?.pointer ?? "", at);
       }
       for (const next of innerInPlace(place, map.draft)) visit(next, next);
@@ -223,14 +224,18 @@ function refuseCircles(
 
 function innerInPlace({ schema, pointer }: Place, draft: JsonSchemaDraft) {
   if (!isJsonObject(schema) || hidesSiblings(schema, draft)) return [];
-  return subSchemas(schema, pointer)
+  return subSchemas(schema, pointer, draft)
     .filter(({ keyword }) => appliesInPlace(keyword))
     .map((sub) => sub.pointer);
 }
 
-function referencesIn({ schema, pointer }: PlacedSchema) {
+function referencesIn(
+  { schema, pointer }: PlacedSchema,
+  draft: JsonSchemaDraft,
+) {
   if (!isJsonObject(schema)) return [];
   return ["$ref", "$recursiveRef"]
+    .filter((keyword) => isKnownIn(draft, keyword))
     .filter((keyword) => typeof schema[keyword] === "string")
     .map((keyword) => ({ keyword, at: pointerTo(pointer, keyword) }));
 }

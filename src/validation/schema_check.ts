@@ -11,7 +11,8 @@ import { subSchemas } from "./sub_schemas.ts";
  * shape it must have, every pattern compiles, every reference leads to a schema of
  * the same document, and no reference leads round in a circle.
  *
- * Keywords that JSON Schema does not know are ignored. Nothing is fetched.
+ * Keywords that this version of JSON Schema does not know are ignored. Nothing is
+ * fetched.
  *
  * @param schema The whole document.
  * @param draft Version to check against; what `$schema` says if omitted.
@@ -35,10 +36,26 @@ export function checkJsonSchema(
   schema: unknown,
   draft: JsonSchemaDraft = chooseDraft(schema).draft,
 ): asserts schema is JsonSchema {
-  requireSchema(schema, "", draft);
-  const { outside } = resolveReferences(schema, draft);
-  for (const { schema, pointer } of outside) {
-    requireSchema(schema, pointer, draft);
+  withinStack(() => {
+    requireSchema(schema, "", draft);
+    const { outside } = resolveReferences(schema, draft);
+    for (const { schema, pointer } of outside) {
+      requireSchema(schema, pointer, draft);
+    }
+  });
+}
+
+/**
+ * Looks through a schema as deep as it goes.
+ *
+ * @throws {JsonSchemaError} If that is too deep for this runtime.
+ */
+export function withinStack<T>(look: () => T): T {
+  try {
+    return look();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new JsonSchemaError("", "is nested too deeply", { cause });
   }
 }
 
@@ -59,7 +76,7 @@ function requireSchema(
       throw new JsonSchemaError(pointerTo(pointer, keyword), fault);
     }
   }
-  for (const sub of subSchemas(schema, pointer)) {
+  for (const sub of subSchemas(schema, pointer, draft)) {
     requireSchema(sub.schema, sub.pointer, draft, sub.keyword);
   }
 }

@@ -1,4 +1,6 @@
 import { isJsonObject } from "../base/json.ts";
+import type { JsonSchemaDraft } from "./draft.ts";
+import { isKnownIn } from "./keyword_drafts.ts";
 import { pointerTo } from "./pointer.ts";
 
 /** A schema inside another one. */
@@ -64,13 +66,16 @@ export function appliesInPlace(keyword: string): boolean {
  * The schemas directly inside a schema, in the order in which they are written.
  *
  * Makes no demands on their shape. The lists of names that `dependencies` may hold
- * are no schemas and left out.
+ * are no schemas and left out, like all that is below keywords of later versions.
  */
 export function subSchemas(
   schema: Record<string, unknown>,
   pointer: string,
+  draft: JsonSchemaDraft,
 ): SubSchema[] {
-  return Object.keys(schema).flatMap((keyword) => {
+  const keywords = Object.keys(schema)
+    .filter((keyword) => isKnownIn(draft, keyword));
+  return keywords.flatMap((keyword) => {
     const held = schema[keyword];
     const at = pointerTo(pointer, keyword);
     return membersOf(keyword, held)

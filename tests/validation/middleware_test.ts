@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../src/base/json.ts";
+import { compileJsonSchema } from "../../src/validation/compile.ts";
 import { RecordingLogger } from "../../src/testing/ports.ts";
 import { ToolSchemaConfigurationError } from "../../src/tools/schema_error.ts";
 import type { JsonSchemaCompiler } from "../../src/validation/compiler.ts";
@@ -199,6 +200,29 @@ test("an unknown version of JSON Schema is a warning", async () => {
   assertEquals(logger.warnings.length, 1);
 });
 
+test("patterns can be left out for tools of others", async () => {
+  const schema = {
+    properties: { code: { type: "string", pattern: "^a+$" } },
+  };
+  const reaches = async (code: unknown, options = {}) => {
+    const layer = new ToolSchemaValidationMiddleware(options);
+    const { reached } = await callThrough(layer, toolWith(schema), { code });
+    return reached;
+  };
+  assert(!await reaches("b"));
+  assert(await reaches("b", { patterns: "ignore" }));
+  assert(!await reaches(1, { patterns: "ignore" }));
+});
+
+test("an address that is too long to be looked at is no address", () => {
+  const validate = compileJsonSchema({ format: "url" }, { formats: "assert" });
+  const address = (length: number) => "http://a.example/".padEnd(length, "b");
+  assertEquals(validate(address(8000)), []);
+  assertEquals(validate(address(8001)), [{ path: "", keyword: "format" }]);
+  assertEquals(validate("no address"), [{ path: "", keyword: "format" }]);
+  assertEquals(validate(1), []);
+});
+
 test("formats are annotations unless they are asserted", {
   case: "TL-127",
 }, async () => {
@@ -348,7 +372,11 @@ test("another engine can be plugged in", async () => {
   };
   const schema = { $schema: "http://json-schema.org/draft-06/schema" };
   const refused = await refusal(schema, {}, { compiler, formats: "assert" });
-  assertEquals(seen, [schema, { draft: "7", formats: "assert" }]);
+  assertEquals(seen, [schema, {
+    draft: "7",
+    formats: "assert",
+    patterns: "apply",
+  }]);
   assertEquals(refused?.errors, [
     {
       path: "/a~1b",
@@ -384,6 +412,7 @@ test("wrong options are refused at once", () => {
   assertThrows(build({ maxErrors: 0 }), RangeError, "maxErrors");
   assertThrows(build({ maxErrors: 1.5 }), TypeError, "maxErrors");
   assertThrows(build({ formats: "strict" }), TypeError, "formats");
+  assertThrows(build({ patterns: "strict" }), TypeError, "patterns");
   assertThrows(build({ onInvalidSchema: "log" }), TypeError, "onInvalidSchema");
   assertThrows(build({ enabled: 1 }), TypeError, "enabled");
   assertThrows(build({ name: " " }), RangeError, "name");

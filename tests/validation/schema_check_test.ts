@@ -155,3 +155,15 @@ test("the version is read from $schema, however it is written", () => {
   });
   assertEquals(chooseDraft(true), { draft: "2020-12", known: true });
 });
+
+test("a schema that is too deep to look through is a broken schema", () => {
+  let schema: object = { type: "string" };
+  for (let depth = 0; depth < 100_000; depth++) {
+    schema = { properties: { a: schema } };
+  }
+  for (const read of [checkJsonSchema, compileJsonSchema]) {
+    const error = assertThrows(() => read(schema), JsonSchemaError);
+    assertEquals(error.pointer, "");
+    assertEquals(error.reason, "is nested too deeply");
+  }
+});
