@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../base/abort.ts";
 import { frozen } from "../base/freeze.ts";
-import { isJsonObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject } from "../base/json.ts";
 import { requireMethods } from "../base/require.ts";
 import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
 import { ToolDefinition } from "./definition.ts";
@@ -33,13 +33,16 @@ import {
 
 const execution: unique symbol = Symbol.for("ejagent.DefinedTool");
 
-/** What describes the arguments of a tool: a Standard Schema or a JSON Schema literal. */
-export type ToolParameters = StandardSchema | JsonObject;
+/**
+ * What describes the arguments of a tool: a Standard Schema, a JSON Schema literal, or
+ * a JSON Schema that a library made. Everything else is refused when the tool is made.
+ */
+export type ToolParameters = object;
 
 /** The arguments that `execute` gets. */
 export type ToolArguments<P> = P extends StandardSchema ? StandardOutput<P>
-  : unknown extends InferJsonSchema<P> ? Record<string, unknown>
-  : InferJsonSchema<P>;
+  : InferJsonSchema<P> extends Record<string, unknown> ? InferJsonSchema<P>
+  : Record<string, unknown>;
 
 /** The arguments that a caller gives. */
 export type ToolArgumentsInput<P> = P extends StandardSchema ? StandardInput<P>
@@ -59,7 +62,7 @@ export interface DefineToolOptions<P, R> {
   /** What the tool takes; without it the arguments are passed on as they are. */
   readonly parameters?: P | undefined;
   /** JSON Schema for the model if `parameters` cannot describe themselves. */
-  readonly jsonSchema?: JsonObject | undefined;
+  readonly jsonSchema?: object | undefined;
   /** What the tool does to the world. @default {"side_effecting"} */
   readonly effect?: ToolEffect | undefined;
   /** The provider's strict mode; the schema is never rewritten for it. */
@@ -151,9 +154,9 @@ export function defineTool<
   const { name, description, effect, strict } = options;
   const schema = standardSchemaOf(options.parameters, name);
   const parameters = options.jsonSchema ??
-    (schema === undefined
-      ? options.parameters as JsonObject | undefined
-      : jsonSchemaOf(schema, name));
+    (schema
+      ? jsonSchemaOf(schema, name, options.parameters!)
+      : options.parameters);
   if (describesNoObject(parameters)) throw objectExpected(name);
   const definition = new ToolDefinition({
     name,
@@ -293,7 +296,7 @@ function requireHandler(value: unknown): ToolHandler {
 
 function refusal(
   issues: readonly StandardIssue[],
-  { name, exposeIssueMessages = false }: {
+  { name, exposeIssueMessages }: {
     readonly name: string;
     readonly exposeIssueMessages?: boolean | undefined;
   },

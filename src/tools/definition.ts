@@ -21,7 +21,7 @@ export interface ToolDefinitionInit {
   /** What the model reads. */
   readonly description?: string | undefined;
   /** JSON Schema of the arguments; copied. */
-  readonly parameters?: JsonObject | undefined;
+  readonly parameters?: object | undefined;
   /** What the tool does to the world. @default {"side_effecting"} */
   readonly effect?: ToolEffect | undefined;
   /** The provider's strict mode. */
@@ -80,16 +80,15 @@ export class ToolDefinition implements ToolDefinitionView {
     this.name = toolName;
     this.description = optional(
       init.description,
-      isString,
+      "string",
       toolName,
       "description must be a string",
     );
     this.parameters = copyParameters(init.parameters, toolName);
-    this.effect = optional(init.effect, isEffect, toolName, EFFECT_RULE) ??
-      "side_effecting";
+    this.effect = requireEffect(init.effect ?? "side_effecting", toolName);
     this.strict = optional(
       init.strict,
-      isBoolean,
+      "boolean",
       toolName,
       "strict must be true or false",
     );
@@ -200,10 +199,8 @@ export function openAIToolView(
 /** Checks an effect. @throws {ToolDefinitionError} It is none. */
 export function requireEffect(effect: unknown, toolName: string): ToolEffect {
   if (isEffect(effect)) return effect;
-  throw brokenRule(toolName, EFFECT_RULE);
+  throw brokenRule(toolName, "effect must be read_only or side_effecting");
 }
-
-const EFFECT_RULE = "effect must be read_only or side_effecting";
 
 function requireName(name: unknown): string {
   if (typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)) {
@@ -214,14 +211,20 @@ function requireName(name: unknown): string {
   );
 }
 
-function optional<T>(
+interface Primitives {
+  readonly string: string;
+  readonly boolean: boolean;
+}
+
+function optional<Type extends keyof Primitives>(
   value: unknown,
-  accepts: (value: unknown) => value is T,
+  type: Type,
   toolName: string,
   rule: string,
-): T | undefined {
+): Primitives[Type] | undefined {
   if (value === undefined || value === null) return undefined;
-  if (accepts(value)) return value;
+  const given = typeof value;
+  if (given === type) return value as Primitives[Type];
   throw brokenRule(toolName, rule);
 }
 
@@ -249,14 +252,6 @@ function requireJson(value: unknown): void {
   ) {
     throw new TypeError(`JSON expected, not ${typeof value}`);
   }
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function isBoolean(value: unknown): value is boolean {
-  return typeof value === "boolean";
 }
 
 function isEffect(value: unknown): value is ToolEffect {

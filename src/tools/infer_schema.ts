@@ -9,7 +9,8 @@ export type InferJsonSchema<S> = S extends { readonly const: infer Value }
   ? Value
   : S extends { readonly enum: readonly (infer Value)[] } ? Value
   : S extends { readonly anyOf: readonly (infer Alternative)[] }
-    ? InferJsonSchema<Alternative>
+    ? number extends S["anyOf"]["length"] ? unknown
+    : InferJsonSchema<Alternative>
   : S extends { readonly type: readonly (infer Type)[] }
     ? Type extends string
       ? InferJsonSchema<Omit<S, "type"> & { readonly type: Type }>
@@ -22,7 +23,8 @@ export type InferJsonSchema<S> = S extends { readonly const: infer Value }
     ? InferJsonSchema<Items>[]
   : S extends { readonly type: "array" } ? unknown[]
   : S extends { readonly type: "object"; readonly properties: infer Members }
-    ? (
+    ? string extends keyof Members ? Record<string, unknown>
+    : (
       & {
         -readonly [
           Key in keyof Members as S extends
@@ -39,6 +41,7 @@ export type InferJsonSchema<S> = S extends { readonly const: infer Value }
             : Key
         ]?: InferJsonSchema<Members[Key]>;
       }
-    ) extends infer Both ? { [Key in keyof Both]: Both[Key] } : never
+    ) extends infer Both ? { [Key in keyof Both]: Both[Key] }
+    : never
   : S extends { readonly type: "object" } ? Record<string, unknown>
   : unknown;

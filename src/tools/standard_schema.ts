@@ -90,18 +90,23 @@ export function standardSchemaOf(
 }
 
 /**
- * The JSON Schema of what a Standard Schema takes.
+ * The JSON Schema of what a Standard Schema takes: `given` itself if it is one that
+ * only brings its validator along, as those of `z.toJSONSchema` do.
  *
  * @throws {ToolDefinitionError} The library cannot say, or it is no object.
  */
 export function jsonSchemaOf(
   schema: StandardSchemaProps,
   toolName: string,
+  given: { readonly $schema?: unknown; readonly properties?: unknown },
 ): JsonObject {
   let described: unknown;
   let cause: unknown;
   try {
-    described = schema.jsonSchema?.input({ target: "draft-2020-12" });
+    // The schemas of libraries themselves have no such members.
+    described = given.$schema ?? given.properties
+      ? given
+      : schema.jsonSchema?.input({ target: "draft-2020-12" });
   } catch (error) {
     cause = error;
   }
@@ -115,7 +120,11 @@ export function jsonSchemaOf(
   if (!isJsonObject(described) || described.type !== "object") {
     throw objectExpected(toolName);
   }
-  return withoutDialect(described) as JsonObject;
+  // 2020-12 is what providers assume; a statement of it only costs tokens.
+  const { $schema = "/2020-12/", "~standard": _, ...rest } = described;
+  return (String($schema).includes("/2020-12/")
+    ? rest
+    : described) as JsonObject;
 }
 
 /** Roots of JSON Schemas that no arguments can have. */
@@ -146,18 +155,8 @@ export function objectExpected(toolName: string): ToolDefinitionError {
 
 /** The location of an issue as a JSON Pointer; the empty text is the root. */
 export function issuePointer(issue: StandardIssue): string {
-  const keys = (issue.path ?? []).map((segment) =>
-    typeof segment === "object" ? segment.key : segment
-  );
-  return keys
-    .map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`)
-    .join("");
-}
-
-// 2020-12 is what providers assume; a statement of it only costs tokens.
-function withoutDialect(
-  schema: Record<string, unknown>,
-): Record<string, unknown> {
-  const { $schema, ...rest } = schema;
-  return String($schema).includes("/2020-12/") ? rest : schema;
+  return (issue.path ?? []).map((segment) => {
+    const key = typeof segment === "object" ? segment.key : segment;
+    return `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  }).join("");
 }

@@ -63,6 +63,41 @@ test("the model is shown what goes in, without the dialect", {
   assert(!("$schema" in parameters!));
 });
 
+test("a JSON Schema that brings its validator along is shown as it is", async () => {
+  const schema = z.object({ day: z.coerce.date() });
+  const tool = defineTool({
+    name: "plan",
+    parameters: z.toJSONSchema(schema, {
+      unrepresentable: "any",
+      override: ({ jsonSchema, path }) => {
+        jsonSchema.description = path.length > 0 ? "Mine" : "All mine";
+      },
+    }),
+    execute: ({ day }) => day.getTime(),
+  });
+  assertEquals(tool.definition.parameters, {
+    type: "object",
+    description: "All mine",
+    properties: { day: { description: "Mine" } },
+    required: ["day"],
+    additionalProperties: false,
+  });
+  assertEquals((await tool.invoke({ day: 5 })).data, 5);
+  const refused = (await tool.invoke({ day: "never" })).data;
+  assertEquals((refused as InvalidArguments).code, "invalid_tool_arguments");
+});
+
+test("the validator beside a JSON Schema is not shown", () => {
+  const { "~standard": props } = z.object({ left: z.number() });
+  const json = { type: "object", properties: { left: { type: "integer" } } };
+  const tool = defineTool({
+    name: "negate",
+    parameters: { ...json, "~standard": props },
+    execute: ({ left }) => -left,
+  });
+  assertEquals<unknown>(tool.definition.parameters, json);
+});
+
 test("the implementation gets what comes out of the schema", {
   case: "TL-13",
 }, async () => {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { toJsonSchema, toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
@@ -172,6 +172,68 @@ const without = defineTool({
   execute: (args) => same<typeof args, Record<string, unknown>>(),
 });
 without.invoke({ anything: 1 });
+
+// JSON Schemas that libraries made: beside a schema they change no types, in its place
+// they carry the types of zod and no others.
+const zodSchema = z.object({ day: z.coerce.date() });
+const valibotSchema = v.object({ name: v.string() });
+const arktypeSchema = type({ name: "string" });
+defineTool({
+  name: "zod",
+  parameters: zodSchema,
+  jsonSchema: z.toJSONSchema(zodSchema, { unrepresentable: "any" }),
+  execute: (args) => same<typeof args, { day: Date }>(),
+});
+defineTool({
+  name: "valibot",
+  parameters: valibotSchema,
+  jsonSchema: toJsonSchema(valibotSchema),
+  execute: (args) => same<typeof args, { name: string }>(),
+});
+defineTool({
+  name: "arktype",
+  parameters: arktypeSchema,
+  jsonSchema: arktypeSchema.toJsonSchema(),
+  execute: (args) => same<typeof args, { name: string }>(),
+});
+defineTool({
+  name: "zod",
+  parameters: z.toJSONSchema(zodSchema, { unrepresentable: "any" }),
+  execute: (args) => same<typeof args, { day: Date }>(),
+});
+defineTool({
+  name: "valibot",
+  parameters: toJsonSchema(valibotSchema),
+  execute: (args) => same<typeof args, Record<string, unknown>>(),
+});
+defineTool({
+  name: "arktype",
+  parameters: arktypeSchema.toJsonSchema(),
+  execute: (args) => same<typeof args, Record<string, unknown>>(),
+});
+declare const record: Record<string, unknown>;
+defineTool({
+  name: "record",
+  parameters: record,
+  jsonSchema: record,
+  execute: (args) => same<typeof args, Record<string, unknown>>(),
+});
+interface Described {
+  readonly type: "object";
+  readonly properties: { readonly a: { readonly type: "string" } };
+}
+declare const described: Described;
+defineTool({
+  name: "described",
+  parameters: described,
+  execute: (args) => same<typeof args, { a?: string }>(),
+});
+new ToolDefinition({ name: "zod", parameters: z.toJSONSchema(zodSchema) });
+new ToolDefinition({ name: "record", parameters: record });
+// @ts-expect-error A text is no schema.
+defineTool({ name: "x", parameters: "object", execute: () => 1 });
+// @ts-expect-error A text is no schema.
+defineTool({ name: "x", jsonSchema: "object", execute: () => 1 });
 
 same<InferJsonSchema<{ type: "null" }>, null>();
 same<InferJsonSchema<true>, unknown>();
