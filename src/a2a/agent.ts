@@ -44,7 +44,11 @@ export interface A2AAgentOptions extends PipelineAgentOptions {
    * run. They go to the card and to the endpoint that it names, and never along
    * with a redirect to another origin.
    */
-  readonly headers?: ((request: AgentRequest) => HeadersInit) | undefined;
+  readonly headers?:
+    | ((
+      request: AgentRequest,
+    ) => Headers | Record<string, string> | [string, string][])
+    | undefined;
   /** Limit of one event and of an answer that is no stream. @default {4194304} */
   readonly maxEventBytes?: number | undefined;
   /** Makes the ids of runs and messages. @default {randomIds} */

@@ -12,7 +12,11 @@ import type { AgentRunStream } from "../pipeline/agent_like.ts";
 /** How {@linkcode toEventStream} answers. */
 export interface EventStreamOptions {
   /** Headers over the usual ones. */
-  readonly headers?: HeadersInit | undefined;
+  readonly headers?:
+    | Headers
+    | Record<string, string>
+    | [string, string][]
+    | undefined;
   /** Milliseconds of silence after which a comment keeps the connection open. @default {15000} */
   readonly pingMs?: number | undefined;
   /** Drives the pings. @default {systemClock} */
