@@ -1,6 +1,8 @@
 import { throwIfAborted } from "../base/abort.ts";
+import { errorText } from "../base/errors.ts";
 import { frozen } from "../base/freeze.ts";
 import { isJsonObject } from "../base/json.ts";
+import { consoleLogger, type Logger } from "../base/ports.ts";
 import { requireMethods } from "../base/require.ts";
 import type { OpenAIFunctionTool, ToolEffect } from "../messages/tool.ts";
 import { ToolDefinition } from "./definition.ts";
@@ -27,8 +29,10 @@ import {
   type StandardInput,
   type StandardIssue,
   type StandardOutput,
+  type StandardResult,
   type StandardSchema,
   standardSchemaOf,
+  type StandardSchemaProps,
 } from "./standard_schema.ts";
 
 const execution: unique symbol = Symbol.for("ejagent.DefinedTool");
@@ -74,6 +78,13 @@ export interface DefineToolOptions<P, R> {
    * @default {false}
    */
   readonly exposeIssueMessages?: boolean | undefined;
+  /**
+   * Told what `parameters` threw instead of finding issues; the call is refused like
+   * one with issues.
+   *
+   * @default {consoleLogger}
+   */
+  readonly logger?: Logger | undefined;
   /**
    * Does the work. A plain value goes to the model and the run goes on; a
    * {@linkcode StepOutcome} is taken as it is. A rejection becomes an error
@@ -167,7 +178,9 @@ export function defineTool<
   });
 
   async function run(args: unknown, context: ToolExecutionContext) {
-    const checked = schema ? await schema.validate(args) : { value: args };
+    const checked = schema
+      ? await checkedBy(schema, args, options)
+      : { value: args };
     if (checked.issues !== undefined) return refusal(checked.issues, options);
     if (schema) throwIfAborted(context.signal); // it may have taken its time
     const produced = await options.execute(
@@ -195,7 +208,7 @@ export function defineTool<
 
 /** True for tools that {@linkcode defineTool} made, also those of another copy of this package. */
 export function isDefinedTool(value: unknown): value is DefinedTool {
-  return typeof value === "object" && value !== null && execution in value;
+  return execution in Object(value);
 }
 
 /**
@@ -292,6 +305,24 @@ function requireHandler(value: unknown): ToolHandler {
   throw new TypeError(
     "Every tool must be made by defineTool or be a ToolHandler",
   );
+}
+
+/** What a schema throws may quote the value: it is logged and not shown. */
+async function checkedBy(
+  schema: StandardSchemaProps,
+  args: unknown,
+  { name, logger = consoleLogger }: {
+    readonly name: string;
+    readonly logger?: Logger | undefined;
+  },
+): Promise<StandardResult<unknown>> {
+  try {
+    return await schema.validate(args);
+  } catch (thrown) {
+    const message = errorText(thrown);
+    logger.warn(`The schema of tool "${name}" failed`, { error: message });
+    return { issues: [{ message }] };
+  }
 }
 
 function refusal(

@@ -135,7 +135,7 @@ export class ToolDefinition implements ToolDefinitionView {
 
 /** True for definitions of every copy of this package. */
 export function isToolDefinition(value: unknown): value is ToolDefinition {
-  return typeof value === "object" && value !== null && brand in value;
+  return brand in Object(value);
 }
 
 /**
@@ -234,8 +234,7 @@ function copyParameters(
 ): JsonObject | undefined {
   if (parameters === undefined || parameters === null) return undefined;
   try {
-    if (!isPlainObject(parameters)) throw new TypeError("No plain object");
-    const copy = frozenCopy(parameters);
+    const copy = isPlainObject(parameters) ? frozenCopy(parameters) : undefined;
     requireJson(copy);
     return copy as JsonObject;
   } catch (cause) {

@@ -121,10 +121,9 @@ export function jsonSchemaOf(
     throw objectExpected(toolName);
   }
   // 2020-12 is what providers assume; a statement of it only costs tokens.
-  const { $schema = "/2020-12/", "~standard": _, ...rest } = described;
-  return (String($schema).includes("/2020-12/")
-    ? rest
-    : described) as JsonObject;
+  const { $schema, "~standard": _, ...rest } = described;
+  const assumed = !$schema || /2020-12/.test($schema as string);
+  return (assumed ? rest : described) as JsonObject;
 }
 
 /** Roots of JSON Schemas that no arguments can have. */

@@ -2,6 +2,7 @@ import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
+import { RecordingLogger } from "../../src/testing/ports.ts";
 import {
   defineTool,
   toHandlers,
@@ -275,6 +276,44 @@ test("a schema that says nothing has not let the arguments through", async () =>
     await assertRejects(() => tool.invoke({}), TypeError);
   }
   assertEquals(executed, []);
+});
+
+test("what a schema throws is logged and not shown", async () => {
+  const throwing = [
+    mute<unknown>((value) => {
+      throw new Error(`s3cret ${JSON.stringify(value)}`);
+    }),
+    mute<unknown>((value) =>
+      Promise.reject(new Error(`s3cret ${JSON.stringify(value)}`))
+    ),
+  ];
+  for (const parameters of throwing) {
+    const logger = new RecordingLogger();
+    const tool = {
+      name: "t",
+      parameters,
+      jsonSchema: { type: "object" },
+      logger,
+      execute: () => "done",
+    };
+    const { data, control } = await defineTool(tool).invoke({ key: 1 });
+    assertEquals(control, "continue");
+    assertEquals<unknown>(data, {
+      status: "error",
+      tool: "t",
+      code: "invalid_tool_arguments",
+      errors: [
+        { path: "", keyword: "schema", message: "value is not allowed here" },
+      ],
+    });
+    assertEquals(logger.warnings, [{
+      message: 'The schema of tool "t" failed',
+      details: { error: 's3cret {"key":1}' },
+    }]);
+    const exposing = defineTool({ ...tool, exposeIssueMessages: true });
+    const shown = (await exposing.invoke({ key: 1 })).data as InvalidArguments;
+    assertEquals(shown.errors[0]?.message, 's3cret {"key":1}');
+  }
 });
 
 test("at most eight issues are shown", async () => {
