@@ -6,7 +6,7 @@ import type {
 } from "./compiler.ts";
 import type { JsonSchema } from "./draft.ts";
 import { leafErrors } from "./leaf_errors.ts";
-import { lowerSchema, repetitionAddress } from "./lower.ts";
+import { lowerSchema, repetitionAddress, shortItemCount } from "./lower.ts";
 import { arraysWithRepetition } from "./repeated_items.ts";
 import { withinStack } from "./schema_check.ts";
 
@@ -56,7 +56,9 @@ function lookups<T>(
   return new Proxy<Record<string, T | Schema>>(definitions, {
     get(target, address) {
       if (address === repetitionAddress) {
-        return repetition ??= { enum: oneOf(arraysWithRepetition(value)) };
+        return repetition ??= {
+          enum: oneOf(arraysWithRepetition(value, shortItemCount)),
+        };
       }
       leftCount -= 1;
       if (leftCount < 0) throw new RangeError("The check takes too long");

@@ -45,8 +45,11 @@ export function lowerSchema(
   return { root: lower(schema, "", lowering), definitions };
 }
 
-/** Where the validator must find the schema of arrays in which equal items stand. */
+/** Where the validator must find the schema of long arrays in which equal items stand. */
 export const repetitionAddress = "#repetition";
+
+/** Arrays with more items are long: the validator compares every item with every other. */
+export const shortItemCount = 64;
 
 /** Keywords whose failure is told without what failed inside of them. */
 export const closedKeywords: Readonly<Record<string, true>> = {
@@ -79,15 +82,16 @@ const assertions: Readonly<Record<string, true>> = {
   maxContains: true,
 };
 
-/** What `uniqueItems` says; the validator compares every item with every other. */
+/** What `uniqueItems` says, without comparing the items of long arrays. */
 const withoutRepetition: Schema = {
-  if: { $ref: repetitionAddress },
-  then: { minItems: Infinity },
+  if: { maxItems: shortItemCount },
+  then: { uniqueItems: true },
+  else: { if: { $ref: repetitionAddress }, then: { minItems: Infinity } },
 };
 
 /**
- * What the format `url` says, for texts of which the validator is not done in the
- * square of their length. Longer ones have the format of no address.
+ * What the format `url` says. The validator needs the square of the length as time, so
+ * texts that are too long to wait for fail as a format that they cannot have.
  *
  * @see RFC 9110, section 4.1, for the length that everybody should support.
  */

@@ -1,12 +1,17 @@
 import { isJsonObject } from "../base/json.ts";
 
 /**
- * Finds the arrays of a value in which equal items stand; of equal arrays only one.
+ * Finds the long arrays of a value in which equal items stand; of equal arrays only one.
  *
  * Equal is what JSON Schema calls so: the order of properties makes no difference.
  * Takes time in proportion to the size of the value.
+ *
+ * @param shortItemCount Arrays with that many items or fewer are not meant.
  */
-export function arraysWithRepetition(value: unknown): unknown[][] {
+export function arraysWithRepetition(
+  value: unknown,
+  shortItemCount: number,
+): unknown[][] {
   const numbers = new Map<string, number>();
   const found: unknown[][] = [];
   numberOf(value);
@@ -22,9 +27,10 @@ export function arraysWithRepetition(value: unknown): unknown[][] {
       : JSON.stringify(value);
     const known = numbers.get(text);
     if (known !== undefined) return known;
-    if (items !== null && new Set(items).size < items.length) {
-      found.push(value as unknown[]);
-    }
+    if (
+      items !== null && items.length > shortItemCount &&
+      new Set(items).size < items.length
+    ) found.push(value as unknown[]);
     numbers.set(text, numbers.size);
     return numbers.size - 1;
   }
