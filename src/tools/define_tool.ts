@@ -129,7 +129,8 @@ export type ToolInput = DefinedTool | ToolHandler | readonly ToolInput[];
  *
  * `parameters` is a Standard Schema (zod, arktype, valibot with its converter),
  * which also checks the arguments right before `execute`, or a JSON Schema
- * literal, which only describes them. In both cases `execute` knows the types.
+ * literal, which only describes them. In both cases `execute` knows the types. What
+ * `z.toJSONSchema` makes is both: it is shown as it is, and zod checks the arguments.
  *
  * @throws {ToolDefinitionError} The name is not usable, or `parameters` cannot
  * be turned into the JSON Schema of an object.
