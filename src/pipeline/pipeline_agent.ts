@@ -231,10 +231,8 @@ export abstract class PipelineAgent implements AgentLike, AsyncDisposable {
     this.#refuseReentry(options);
     const { cancellation } = parts;
     const { signal } = options;
-    const unfollow = followSignal(
-      signal,
-      (reason) => cancellation.abort(reason),
-    );
+    const abort = (reason: unknown) => cancellation.abort(reason);
+    const unfollow = followSignal(signal, abort);
     if (signal) markDerived(cancellation.signal, signal);
     try {
       cancellation.throwIfAborted();
