@@ -218,6 +218,8 @@ export class ChatModelAdapter implements ModelAdapter {
         });
       }
       for (let ended = false; !ended;) {
+        // Comments that keep a connection alive may follow an answer for ever.
+        if (answer.finished) exchange.shareTime();
         const bytes = await exchange.read();
         for (const text of payloads.push(bytes)) {
           const isLast = bytes === undefined;

@@ -66,6 +66,11 @@ export class AnswerAssembler {
     return this.#started;
   }
 
+  /** True once the server has said why the answer ends. */
+  get finished(): boolean {
+    return this.#finish !== null;
+  }
+
   /**
    * Takes in one chunk.
    *

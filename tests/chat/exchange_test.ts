@@ -63,6 +63,28 @@ for (const { kind, make } of adapterKinds) {
     assertEquals(clock.pending, 0);
   });
 
+  test(`what follows an answer has the time of one wait, over ${kind}`, async () => {
+    const clock = new ManualClock();
+    const { body, push, state } = pushedBody();
+    const adapter = make({
+      ...limited(clock),
+      fetch: () => Promise.resolve(new Response(body)),
+    });
+    await adapter.startup();
+    push(`data: ${JSON.stringify(chunk({ content: "Hi" }, "stop"))}\n\n`);
+    const reading = ask(adapter);
+    await settle();
+    for (let count = 0; count < 3; count++) {
+      await clock.advanceAsync(timeoutMs / 4);
+      push(": keep-alive\n\n");
+      await settle();
+    }
+    await clock.advanceAsync(timeoutMs / 4);
+    const { error } = await reading;
+    assertInstanceOf(error, ModelTimeoutError);
+    assertEquals([state.cancelled, clock.pending], [true, 0]);
+  });
+
   test(`time that the reader takes does not count, over ${kind}`, async () => {
     const clock = new ManualClock();
     const body = watchedBody([
