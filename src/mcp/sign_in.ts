@@ -1,4 +1,4 @@
-import { unlessAborted } from "../base/abort.ts";
+import { detach, unlessAborted } from "../base/abort.ts";
 import type { Clock } from "../base/ports.ts";
 import type { McpFetch } from "./answer_watch.ts";
 import type { McpRemoteServer, McpServer } from "./config.ts";
@@ -213,7 +213,7 @@ async function again(
   { response }: Sent,
   send: () => Promise<Sent>,
 ): Promise<Sent> {
-  await response.body?.cancel();
+  detach(response.body?.cancel());
   return await send();
 }
 

@@ -31,23 +31,38 @@ test("patterns of a server are not applied to its own results, the rest is", () 
   ]);
 });
 
-test("a schema that could refuse more without its patterns is not used", () => {
+test("nothing is refused for want of a pattern", () => {
+  const long = `${"a".repeat(60)}!`;
   const depending: readonly JsonObject[] = [
     { properties: { a: { not: slow } } },
-    { properties: { a: { oneOf: [slow, { type: "number" }] } } },
+    { properties: { a: { oneOf: [slow, { type: "string" }] } } },
     { patternProperties: { "^(a+)+$": {} }, additionalProperties: false },
-    { $ref: "#/components/text", components: { text: slow } },
+    {
+      properties: { a: { $ref: "#/components/text" } },
+      components: { text: slow },
+    },
   ];
   for (const schema of depending) {
-    const { check, told } = prepared(schema);
-    assertEquals(check, null);
+    const { check, told } = prepared({ ...schema, required: ["a"] });
+    check!({ structuredContent: { a: long } });
+    assertThrows(
+      () => check!({ structuredContent: { b: long } }),
+      McpToolError,
+    );
     assertEquals(told, [
-      "The output schema depends on patterns, which are not applied",
+      "The patterns of the output schema are not applied, the rest is",
     ]);
   }
+});
+
+test("a property may be called pattern", () => {
   const { check, told } = prepared({
     properties: { pattern: { oneOf: [{ type: "string" }] } },
   });
   check!({ structuredContent: { pattern: "a" } });
+  assertThrows(
+    () => check!({ structuredContent: { pattern: 1 } }),
+    McpToolError,
+  );
   assertEquals(told, []);
 });
