@@ -1,6 +1,6 @@
 import { z } from "zod";
 import {
-  Agent,
+  type Agent,
   AgentReentrancyError,
   type AgentStream,
   agentTool,
@@ -11,18 +11,14 @@ import {
   ToolPolicyMiddleware,
   wrapAgent,
 } from "../../mod.ts";
-import {
-  calls,
-  ScriptedModel,
-  silentLogger,
-  text,
-} from "../../src/testing/mod.ts";
-import { assertEquals } from "../support/assert.ts";
+import { calls, ScriptedModel, text } from "../../src/testing/mod.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
 import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
+import { agentWith, waitTool } from "./fixtures.ts";
 
-const noGrace = { abortGraceMs: 0 };
+const policy = { abortGraceMs: 0 };
 const slowPaths = ["a schema", "a rule", "middleware"] as const;
 
 /** An agent whose only call waits on a gate before its tool begins. */
@@ -48,23 +44,20 @@ function slowAgent(path: typeof slowPaths[number], graceMs: number) {
       return await next();
     },
   };
-  const policy = new RuleBasedToolPolicy([
+  const rules = new RuleBasedToolPolicy([
     { ruleId: "all", action: "allow", when: wait },
   ]);
-  const agent = new Agent({
-    agentId: "payer",
-    model: new ScriptedModel([
-      calls([{ name: "pay", arguments: { to: "me" } }]),
-      text("done"),
-    ]),
+  const { agent } = agentWith([
+    calls([{ name: "pay", arguments: { to: "me" } }]),
+    text("done"),
+  ], {
     tools: [tool],
     middleware: path === "a rule"
-      ? [new ToolPolicyMiddleware(policy)]
+      ? [new ToolPolicyMiddleware(rules)]
       : path === "middleware"
       ? [around]
       : [],
-    runtimePolicy: { abortGraceMs: graceMs },
-    logger: silentLogger,
+    policy: { abortGraceMs: graceMs },
   });
   return { agent, gate, entered, paid: () => paid };
 }
@@ -95,13 +88,7 @@ test("a tool that looks at its signal late finds it aborted", async () => {
       seen.resolve(context.signal.aborted);
     },
   });
-  const agent = new Agent({
-    agentId: "a",
-    model: new ScriptedModel([calls(["late"])]),
-    tools: [late],
-    runtimePolicy: noGrace,
-    logger: silentLogger,
-  });
+  const { agent } = agentWith([calls(["late"])], { tools: [late], policy });
   const run = agent.run("go");
   await settle();
   agent.abort("stop");
@@ -117,22 +104,12 @@ test("an agent that is made too late for its run does nothing", async () => {
   const sub = agentTool(async () => {
     made.resolve();
     await gate.promise;
-    return new Agent({
-      agentId: "sub",
-      model: new ScriptedModel(() => calls(["act"])),
-      tools: [defineTool({ name: "act", execute: () => effects++ })],
-      logger: silentLogger,
-    });
+    const act = defineTool({ name: "act", execute: () => effects++ });
+    return agentWith([calls(["act"]), text("done")], { tools: [act] }).agent;
   }, { name: "sub" });
-  const agent = new Agent({
-    agentId: "a",
-    model: new ScriptedModel([
-      calls([{ name: "sub", arguments: { task: "t" } }]),
-    ]),
-    tools: [sub],
-    runtimePolicy: noGrace,
-    logger: silentLogger,
-  });
+  const { agent } = agentWith([
+    calls([{ name: "sub", arguments: { task: "t" } }]),
+  ], { tools: [sub], policy });
   const run = agent.run("go");
   await made.promise;
   agent.abort("stop");
@@ -143,39 +120,25 @@ test("an agent that is made too late for its run does nothing", async () => {
 });
 
 test("a layer with a signal of its own cannot keep an abort away", async () => {
-  const entered = deferred();
-  const agent = new Agent({
-    agentId: "a",
-    model: new ScriptedModel([calls(["wait"])]),
-    tools: [defineTool({
-      name: "wait",
-      execute(_args: Record<string, unknown>, { signal }) {
-        entered.resolve();
-        return new Promise((_resolve, reject) => {
-          signal.addEventListener("abort", () => reject(signal.reason));
-        });
-      },
-    })],
+  const wait = waitTool();
+  const { agent } = agentWith([calls(["wait"])], {
+    tools: [wait.tool],
     middleware: [{
       async *aroundRun(request, next): AgentStream {
-        return yield* next({
-          ...request,
-          signal: new AbortController().signal,
-        });
+        const { signal } = new AbortController();
+        return yield* next({ ...request, signal });
       },
     }],
-    logger: silentLogger,
   });
   const run = agent.run("go");
-  await entered.promise;
+  await wait.entered;
   assertEquals(agent.abort("stop"), true);
   assertEquals((await run).status, "cancelled");
 });
 
 test("a layer that asks until it succeeds is given up, too", async () => {
   let rounds = 0;
-  const agent = new Agent({
-    agentId: "a",
+  const { agent } = agentWith([], {
     model: new ScriptedModel(() => text("no")),
     middleware: [{
       async *aroundRun(request, next): AgentStream {
@@ -186,8 +149,7 @@ test("a layer that asks until it succeeds is given up, too", async () => {
         }
       },
     }],
-    runtimePolicy: noGrace,
-    logger: silentLogger,
+    policy,
   });
   const run = agent.run("go");
   await settle();
@@ -195,7 +157,7 @@ test("a layer that asks until it succeeds is given up, too", async () => {
   assertEquals((await run).status, "cancelled");
   const before = rounds;
   await settle();
-  assertEquals(rounds - before <= 1, true);
+  assert(rounds - before <= 1);
 });
 
 test("an agent that asks itself through another one is told so", async () => {
@@ -215,12 +177,8 @@ test("an agent that asks itself through another one is told so", async () => {
       role === "tool" ? [content] : []
     );
   const make = (other: () => Pick<Agent, "run">) =>
-    new Agent({
-      agentId: "a",
-      model: new ScriptedModel([calls(["ask"]), text("done")]),
-      tools: [askWith(other)],
-      logger: silentLogger,
-    });
+    agentWith([calls(["ask"]), text("done")], { tools: [askWith(other)] })
+      .agent;
 
   const one: Agent = make(() => two);
   const two: Agent = make(() => one);
