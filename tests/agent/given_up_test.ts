@@ -33,9 +33,10 @@ function slowAgent(path: typeof slowPaths[number], graceMs: number) {
   let paid = 0;
   const tool = defineTool({
     name: "pay",
+    // A schema of a library would look at the signal once more.
     parameters: path === "a schema"
       ? z.object({ to: z.string().refine(wait) })
-      : z.object({ to: z.string() }),
+      : { type: "object" },
     execute: () => paid++,
   });
   const around: Middleware = {
