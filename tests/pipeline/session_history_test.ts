@@ -22,6 +22,7 @@ import {
   assertThrows,
 } from "../support/assert.ts";
 import { deferred } from "../support/deferred.ts";
+import { settle } from "../support/fake_time.ts";
 import { test } from "../support/suite.ts";
 
 const sessionId = "chat";
@@ -101,26 +102,31 @@ test("a load that fails is made again", async () => {
   assertEquals(await agent.runText("two"), "one two");
 });
 
-test("a load that nobody waits for any longer speaks for no other", async () => {
-  const storage = new GatedStorage();
-  await agentOn(storage).run("one");
-  const agent = agentOn(storage, { onUnfinished: "recover" }, {
-    runtimePolicy: { abortGraceMs: 0 },
-  });
-  const slow = deferred();
-  const entered = deferred();
-  storage.beforeCheckout = () => {
-    storage.beforeCheckout = () => {};
-    entered.resolve();
-    return slow.promise;
-  };
-  const first = agent.run("never said");
-  await entered.promise;
-  agent.abort("stop");
-  await first;
-  await agentOn(storage).run("two");
-  slow.resolve();
-  assertEquals(await agent.runText("three"), "one never said two three");
+test("a load that comes after an abort has not reached the agent", async () => {
+  // Given up at once, or still waited for.
+  for (const abortGraceMs of [0, 10_000]) {
+    const storage = new GatedStorage();
+    await agentOn(storage).run("one");
+    const agent = agentOn(storage, { onUnfinished: "recover" }, {
+      runtimePolicy: { abortGraceMs },
+    });
+    const slow = deferred();
+    const entered = deferred();
+    storage.beforeCheckout = () => {
+      storage.beforeCheckout = () => {};
+      entered.resolve();
+      return slow.promise;
+    };
+    const first = agent.run("two");
+    await entered.promise;
+    agent.abort("stop");
+    if (abortGraceMs === 0) await first;
+    await settle();
+    slow.resolve();
+    await first;
+    await settle();
+    assertEquals(await agent.runText("three"), "one two three");
+  }
 });
 
 test("an agent goes on after a record that could not be written", async () => {
