@@ -58,11 +58,12 @@ class GatedStorage extends MemorySessionStorage {
   /** Kind of the record whose next append fails. */
   failing: SessionRecordKind | undefined;
 
+  /** Minds no signal, as a storage of somebody else may do. */
   override async checkout(
-    ...call: Parameters<MemorySessionStorage["checkout"]>
+    ...[id, options]: Parameters<MemorySessionStorage["checkout"]>
   ): ReturnType<MemorySessionStorage["checkout"]> {
     await this.beforeCheckout();
-    return await super.checkout(...call);
+    return await super.checkout(id, { ...options, signal: undefined });
   }
 
   override async append(
